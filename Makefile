@@ -1,0 +1,64 @@
+# Every target sets up what it needs: a virtual environment in .venv with the versions of constraints.txt.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+OUT ?= demo
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all check bench lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+
+$(BIN)/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "recloak needs Python 3.11 or newer; name one with: make PYTHON=python3.12" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+
+# uv only makes it quicker; where it cannot install, plain pip does the same with the same versions.
+install = $(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.$(EXTRAS)' || \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.$(EXTRAS)'
+
+$(VENV)/.ready: pyproject.toml constraints.txt | $(BIN)/uv
+	$(install)
+	@touch $@
+
+$(VENV)/.ready-dev: EXTRAS := [dev,web,postgres]
+$(VENV)/.ready-dev: pyproject.toml constraints.txt | $(BIN)/uv
+	$(install)
+	@touch $@ $(VENV)/.ready
+
+$(VENV)/.ready-all: EXTRAS := [dev,web,postgres,spark,browser]
+$(VENV)/.ready-all: pyproject.toml constraints.txt | $(BIN)/uv
+	$(install)
+	@touch $@ $(VENV)/.ready-dev $(VENV)/.ready
+
+$(VENV)/.ready-bench: EXTRAS := [dev,web,postgres,spark,bench]
+$(VENV)/.ready-bench: pyproject.toml constraints.txt | $(BIN)/uv
+	$(install)
+	@touch $@ $(VENV)/.ready-dev $(VENV)/.ready
+
+demo: $(VENV)/.ready ## run the main job on synthetic data and say where its report lies
+	$(BIN)/recloak demo -o $(OUT)
+
+check: $(VENV)/.ready-dev ## linter and type checker only
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: check ## linter, type checker and the plain tests
+	$(BIN)/pytest -n auto
+
+test-all: $(VENV)/.ready-all check ## the plain tests and those marked slow, data, spark, browser
+	$(BIN)/pytest -n auto -m ""
+
+bench: $(VENV)/.ready-bench ## the benchmarks of docs/benchmarks.md
+	$(BIN)/python -m benchmarks
+
+lock: $(BIN)/uv ## resolve constraints.txt anew (it names versions, never a host)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras pyproject.toml \
+		--no-emit-index-url --no-emit-find-links --no-header --no-annotate -o constraints.txt
+
+clean: ## remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

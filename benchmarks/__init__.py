@@ -1,0 +1,1 @@
+"""Benchmarks: each file measures one thing side by side with its rival and prints figure and ratio."""

@@ -1,0 +1,87 @@
+"""What every command shares: options taken from options values, ``--json``, ``--seed``, the source, progress."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import types
+import typing
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from recloak import progress
+from recloak.options import Options
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def options_of(kind: type[Options], *, leave_out: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Give a command one flag per field of an options value; `gather` makes the value from them."""
+
+    def decorate(function: F) -> F:
+        hints = typing.get_type_hints(kind)
+        for declared in reversed(dataclasses.fields(kind)):
+            if declared.name not in leave_out:
+                function = _flag(declared, hints[declared.name])(function)
+        return function
+
+    return decorate
+
+
+def gather(kind: type[Options], given: dict[str, Any], **more: Any) -> Any:
+    """Make an options value from a command's arguments, leaving defaults where a flag was not given."""
+    names = {declared.name for declared in dataclasses.fields(kind)}
+    values = {name: value for name, value in given.items() if name in names and value is not None}
+    return kind.from_mapping({**values, **more})
+
+
+def _flag(declared: dataclasses.Field[Any], hint: Any) -> Callable[[F], F]:
+    name = declared.metadata.get("flag") or f"--{declared.name.replace('_', '-')}"
+    text = declared.metadata.get("text", "")
+    default = declared.default
+    if _is(hint, bool):
+        return click.option(name, declared.name, is_flag=True, default=None, help=text)
+    shown = "" if default in (None, dataclasses.MISSING) else f" [default: {default}]"
+    return click.option(name, declared.name, type=_click_type(declared, hint), default=None, help=text + shown)
+
+
+def _click_type(declared: dataclasses.Field[Any], hint: Any) -> Any:
+    choices = declared.metadata.get("choices")
+    if choices is not None and all(isinstance(choice, str) for choice in choices):
+        return click.Choice(choices)
+    return next((kind for kind in (int, float) if _is(hint, kind)), str)
+
+
+def _is(hint: Any, kind: type) -> bool:
+    """Tell whether an annotation is a kind, or that kind or nothing."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return kind in typing.get_args(hint)
+    return hint is kind
+
+
+def emit_json(value: Any) -> None:
+    """Print one JSON object on standard output."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def with_progress(function: F) -> F:
+    """Show the progress of a command on the terminal."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        with progress.on_terminal():
+            return function(*args, **kwargs)
+
+    return typing.cast("F", wrapped)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=None,
+    help="Makes the run repeatable; without it the system draws a secret one.",
+)

@@ -1,0 +1,104 @@
+"""The door: finds the command, runs it, and turns every error into one sentence and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import signal
+import sys
+import traceback
+from typing import Any, NoReturn
+
+import click
+
+from recloak.errors import RecloakError
+
+_COMMANDS = "recloak.cli.commands"
+_BUG = 3
+_INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are the files of ``recloak.cli.commands``, imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        """Name the commands."""
+        package = importlib.import_module(_COMMANDS)
+        return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(package.__path__))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(f"{_COMMANDS}.{cmd_name.replace('-', '_')}")
+        found: click.Command = module.command
+        return found
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="recloak")
+def cli() -> None:
+    """Privacy of what a recommender shows the world.
+
+    Publish ratings, related-item lists and public mentions safely; attack them; prove and measure the defence.
+    """
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and leave with 0 (done, pass), 1 (verdict fail), 2 (bad input or usage) or 3 (our bug)."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line and give its exit code."""
+    try:
+        result = cli.main(args=arguments, prog_name="recloak", standalone_mode=False)
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.UsageError as error:
+        return _say(f"{error.format_message().rstrip('.')}; see: {_path(error)} --help", 2)
+    except click.ClickException as error:
+        return _say(error.format_message(), 2)
+    except RecloakError as error:
+        return _say(str(error), error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        return _say("stopped; nothing was left half-written", _INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _say(_system_sentence(error), 2)
+    except MemoryError:
+        return _say("there is not enough memory for this source", 2)
+    except Exception as error:  # noqa: BLE001,RUF100 (the last line of defence: never a traceback)
+        return _bug(error)
+    return result if isinstance(result, int) else 0
+
+
+def _path(error: click.UsageError) -> str:
+    return error.ctx.command_path if error.ctx else "recloak"
+
+
+def _system_sentence(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{(error.strerror or str(error)).lower()}"
+
+
+def _bug(error: Exception) -> int:
+    if os.environ.get("RECLOAK_DEBUG"):
+        traceback.print_exception(error)
+    return _say(
+        f"a bug in recloak, not your mistake: {type(error).__name__}: {error} (RECLOAK_DEBUG=1 shows where)", _BUG
+    )
+
+
+def _say(sentence: str, code: int) -> int:
+    click.echo(f"recloak: {sentence}", err=True)
+    return code
+
+
+def _interrupt(*_: Any) -> NoReturn:
+    """Treat a polite kill like Ctrl-C, so that what was written aside is cleared away."""
+    raise KeyboardInterrupt

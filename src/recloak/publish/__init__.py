@@ -1,0 +1,1 @@
+"""Publish ratings: pad, group, homogenise, diversify, verify, write (Predictive Anonymization)."""
