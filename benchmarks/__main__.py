@@ -17,9 +17,8 @@ def main() -> None:
     ]
     if len(sys.argv) < 2 or sys.argv[1] not in names:
         for name in names:
-            print(
-                f"  python -m benchmarks {name:12} {importlib.import_module(f'benchmarks.{name}').__doc__.splitlines()[0]}"
-            )
+            about = (importlib.import_module(f"benchmarks.{name}").__doc__ or "").splitlines()[0]
+            print(f"  python -m benchmarks {name:12} {about}")
         return
     importlib.import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:])
 
