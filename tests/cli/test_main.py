@@ -1,0 +1,83 @@
+import subprocess
+import sys
+
+import click
+import pytest
+
+from recloak.cli import main
+from recloak.errors import InputError, RefusedError
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Put one command in place that fails in the way asked for."""
+
+    def put(error: BaseException) -> None:
+        @click.command()
+        def command() -> None:
+            raise error
+
+        monkeypatch.setattr(main.LazyGroup, "get_command", lambda *_: command)
+
+    return put
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (InputError("k must be at least 2, got 1"), 2, "recloak: k must be at least 2, got 1\n"),
+        (RefusedError("the release is not 5-anonymous"), 1, "recloak: the release is not 5-anonymous\n"),
+        (KeyboardInterrupt(), 130, "recloak: stopped; nothing was left half-written\n"),
+        (FileNotFoundError(2, "No such file or directory", "x.csv"), 2, "recloak: x.csv: no such file or directory\n"),
+        (PermissionError(13, "Permission denied", "x.csv"), 2, "recloak: x.csv: permission denied\n"),
+        (MemoryError(), 2, "recloak: there is not enough memory for this source\n"),
+    ],
+)
+def test_an_error_is_one_sentence_and_a_code(failing, capsys, error, code, sentence):
+    failing(error)
+    assert main.run(["x"]) == code
+    seen = capsys.readouterr()
+    assert seen.err.lstrip("\n") == sentence
+    assert seen.out == ""
+
+
+def test_a_bug_is_named_as_ours_and_shows_its_place_only_on_request(failing, capsys, monkeypatch):
+    failing(ZeroDivisionError("division by zero"))
+    assert main.run(["x"]) == 3
+    quiet = capsys.readouterr().err
+    assert "a bug in recloak, not your mistake: ZeroDivisionError" in quiet
+    assert "Traceback" not in quiet
+    monkeypatch.setenv("RECLOAK_DEBUG", "1")
+    main.run(["x"])
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_wrong_command_or_flag_leaves_with_2_and_points_to_help(capsys):
+    assert main.run(["nonsense"]) == 2
+    assert main.run(["inspect", "--nonsense"]) == 2
+    assert "see: recloak" in capsys.readouterr().err
+
+
+def test_help_names_every_command(capsys):
+    assert main.run(["--help"]) == 0
+    shown = capsys.readouterr().out
+    for name in main.LazyGroup().list_commands(click.Context(main.cli)):
+        assert name in shown
+
+
+def test_every_command_and_every_flag_has_a_text():
+    group = main.LazyGroup()
+    context = click.Context(main.cli)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        for one in [command, *getattr(command, "commands", {}).values()]:
+            assert one.get_short_help_str(), name
+            for parameter in one.params:
+                assert isinstance(parameter, click.Argument) or getattr(parameter, "help", None), (name, parameter.name)
+
+
+def test_help_stays_quick_by_importing_no_heavy_room():
+    code = "import sys; from recloak.cli.main import run; run(['--version']); print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"numba", "polars", "scipy", "altair", "sqlalchemy"} & set(modules)
