@@ -22,6 +22,7 @@ from recloak.ratings.ids import IdMap
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_BLOCK = 4_000_000
 _STEPS = (1.0, 0.5, 0.25, 0.2, 0.1, 0.05, 0.01)
 
 
@@ -127,7 +128,10 @@ class Ratings:
     @property
     def popularity(self) -> NDArray[np.int64]:
         """Number of ratings of each item."""
-        return np.bincount(self.items, minlength=self.n_items)
+        counts = np.zeros(self.n_items, np.int64)
+        for start in range(0, self.n_ratings, _BLOCK):  # bincount widens its input to 8 bytes, so not all at once
+            counts += np.bincount(self.items[start : start + _BLOCK], minlength=self.n_items)
+        return counts
 
     @property
     def matrix(self) -> scipy.sparse.csr_array:
