@@ -1,0 +1,55 @@
+"""What synthetic data to make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recloak.errors import OptionError
+from recloak.options import Options, option
+from recloak.ratings.synthetic.presets import PRESETS, Preset
+
+_DENSEST = 0.5
+_MOST = 2**31 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthOptions(Options):
+    """Which shape, and how large."""
+
+    preset: str | None = option(
+        None,
+        "the data set whose shape is taken; tiny if nothing is said, netflix if only sizes are",
+        choices=tuple(PRESETS),
+    )
+    users: int | None = option(None, "number of users, instead of the preset's", at_least=1, at_most=_MOST)
+    items: int | None = option(None, "number of items, instead of the preset's", at_least=1, at_most=_MOST)
+    ratings: int | None = option(
+        None, "number of ratings; as many per user as in the preset if nothing is said", at_least=1
+    )
+
+    def check(self) -> None:
+        """Hold the three sizes against each other: everyone rates, everything is rated, half the cells stay empty."""
+        n_users, n_items, n_ratings = self.sizes
+        if n_ratings < max(n_users, n_items):
+            raise OptionError(
+                f"ratings must be at least {max(n_users, n_items)}, one for each user and each item, got {n_ratings}"
+            )
+        if n_ratings > max(_DENSEST * n_users * n_items, n_users, n_items):
+            raise OptionError(
+                f"ratings must be at most half of users x items, {int(_DENSEST * n_users * n_items)}, got {n_ratings}"
+            )
+
+    @property
+    def shape(self) -> Preset:
+        """The preset whose shape is taken."""
+        sized = any(size is not None for size in (self.users, self.items, self.ratings))
+        return PRESETS[self.preset or ("netflix" if sized else "tiny")]
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """``(n_users, n_items, n_ratings)``."""
+        shape = self.shape
+        n_users, n_items = self.users or shape.n_users, self.items or shape.n_items
+        kept = round(shape.n_ratings * n_users / shape.n_users)
+        most = max(int(_DENSEST * n_users * n_items), n_users, n_items)
+        return n_users, n_items, self.ratings or min(max(kept, n_users, n_items), most)
