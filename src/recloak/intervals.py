@@ -30,7 +30,7 @@ class Share:
         return {"rate": self.rate, "low": self.low, "high": self.high, "n": self.n}
 
 
-def wilson(successes: int, n: int) -> Share:
+def wilson(successes: float, n: int) -> Share:
     """Give the share of successes among n cases with its interval.
 
     With p = successes / n and z = 1.96 (Wilson 1927):

@@ -1,0 +1,227 @@
+"""Compiled matching of clues against public columns, shared by the attacks.
+
+Two ways to match: *containment* (a candidate has every known item, within a tolerance of the label) and *scoring* (each
+known item adds to the score of every profile that has it; the best score wins). Both are parallel over targets, which
+do not touch each other, so the number of threads changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+from recloak.attacks.model import Clues, Public
+
+ANY_LABEL = np.inf
+_DAY = 86_400
+_NO_TIMES = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Matches:
+    """Candidates of each target by containment."""
+
+    n_users: NDArray[np.int64]  # users behind the candidate profiles
+    n_profiles: NDArray[np.int64]  # candidate profiles
+    has_own: NDArray[np.bool_]  # whether the target's own profile is among them
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Scores:
+    """How the target's own profile stands among all, by score (greater is nearer); all of shape (n_targets,)."""
+
+    best: NDArray[np.float64]
+    second: NDArray[np.float64]  # the best score below the best
+    own: NDArray[np.float64]
+    std: NDArray[np.float64]  # over the users
+    users_at_best: NDArray[np.float64]
+    profiles_at_best: NDArray[np.float64]
+    users_above_own: NDArray[np.float64]
+    users_at_own: NDArray[np.float64]
+    profiles_above_own: NDArray[np.float64]
+    profiles_at_own: NDArray[np.float64]
+    winner: NDArray[np.float64]  # a profile with the best score: the first
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Kernel:
+    """What a known item adds to the score of a profile that has it.
+
+    Plain: ``w_i (exp(-|x - y| / rating_scale) + exp(-|days| / day_scale))``, the time term only where times are known.
+    Squared: ``w_i (1 - |x - y| / rating_scale)^2``, which ranks by the paper's distance ``1 - mean (1 - d)^2``.
+    """
+
+    item_weights: NDArray[np.float64]  # (n_items,)
+    rating_scale: float
+    day_scale: float = 0.0
+    squared: bool = False
+
+
+class _Columns(NamedTuple):
+    """The public columns as the compiled functions take them."""
+
+    indptr: NDArray[np.int64]
+    profiles: NDArray[np.int32]
+    labels: NDArray[np.float32]
+    times: NDArray[np.int64]  # empty where times are unknown
+
+
+class _Known(NamedTuple):
+    """Clues as the compiled functions take them, of all targets or of one."""
+
+    indptr: NDArray[np.int64]
+    items: NDArray[np.int32]
+    ratings: NDArray[np.float32]
+    times: NDArray[np.int64]
+
+
+class _Rule(NamedTuple):
+    """A `Kernel` as the compiled functions take it."""
+
+    item_weights: NDArray[np.float64]
+    rating_scale: float
+    second_scale: float
+    squared: bool
+
+
+def match(public: Public, clues: Clues, tolerance: float = ANY_LABEL) -> Matches:
+    """Find the profiles that have every known item with a label within ``tolerance`` of the known rating."""
+    columns, known = _arrays(public, clues, timed=False)
+    return Matches(*_match(columns, known, public.weights, public.owner[clues.targets], float(tolerance) + 1e-6))
+
+
+def score(public: Public, clues: Clues, kernel: Kernel, *, without_own: bool = False) -> Scores:
+    """Score every profile against each target's clues; ``without_own`` takes the target out of the data first."""
+    columns, known = _arrays(public, clues, timed=kernel.day_scale > 0)
+    rule = _Rule(kernel.item_weights, float(kernel.rating_scale), kernel.day_scale * _DAY, kernel.squared)
+    standing = _score(columns, known, rule, public.weights, public.owner[clues.targets], without_own)
+    return Scores(*standing.T)
+
+
+def _arrays(public: Public, clues: Clues, *, timed: bool) -> tuple[_Columns, _Known]:
+    """Bring both sides into the form of the compiled functions; times count only where both sides have them."""
+    timed = timed and clues.times is not None and public.times is not None
+    column_times = public.times if timed and public.times is not None else _NO_TIMES
+    clue_times = clues.times if timed and clues.times is not None else _NO_TIMES
+    columns = _Columns(public.indptr, public.profiles, public.labels, column_times)
+    return columns, _Known(clues.indptr, clues.items, clues.ratings, clue_times)
+
+
+@njit(cache=True)
+def find_in_column(profiles, start, stop, wanted):  # type: ignore[no-untyped-def]
+    """Give the place of a profile in a column, or -1."""
+    low, high = start, stop
+    while low < high:
+        middle = (low + high) // 2
+        if profiles[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < stop and profiles[low] == wanted else -1
+
+
+@njit(cache=True)
+def _has_all(columns, items, ratings, profile, tolerance):  # type: ignore[no-untyped-def]
+    for c in range(len(items)):
+        item = items[c]
+        place = find_in_column(columns.profiles, columns.indptr[item], columns.indptr[item + 1], profile)
+        if place < 0 or abs(columns.labels[place] - ratings[c]) > tolerance:
+            return False
+    return True
+
+
+@njit(cache=True, parallel=True)
+def _match(columns, known, weights, own, tolerance):  # type: ignore[no-untyped-def]
+    n_targets = len(own)
+    n_users, n_profiles = np.zeros(n_targets, np.int64), np.zeros(n_targets, np.int64)
+    has_own = np.zeros(n_targets, np.bool_)
+    for t in prange(n_targets):
+        items = known.items[known.indptr[t] : known.indptr[t + 1]]
+        ratings = known.ratings[known.indptr[t] : known.indptr[t + 1]]
+        rarest = items[np.argmin(columns.indptr[items + 1] - columns.indptr[items])]
+        for place in range(columns.indptr[rarest], columns.indptr[rarest + 1]):
+            profile = columns.profiles[place]
+            if _has_all(columns, items, ratings, profile, tolerance):
+                n_users[t] += weights[profile]
+                n_profiles[t] += 1
+                has_own[t] |= profile == own[t]
+    return n_users, n_profiles, has_own
+
+
+@njit(cache=True)
+def _add_scores(scores, columns, known, first, last, rule):  # type: ignore[no-untyped-def]
+    for c in range(first, last):
+        item = known.items[c]
+        for place in range(columns.indptr[item], columns.indptr[item + 1]):
+            off = abs(columns.labels[place] - known.ratings[c]) / rule.rating_scale
+            gain = (1.0 - off) ** 2 if rule.squared else np.exp(-off)
+            if len(known.times):
+                gain += np.exp(-abs(columns.times[place] - known.times[c]) / rule.second_scale)
+            scores[columns.profiles[place]] += rule.item_weights[item] * gain
+
+
+@njit(cache=True)
+def _round_off(scores):  # type: ignore[no-untyped-def]
+    """Make scores equal that differ only by the order in which they were added, so that ties are ties."""
+    for p in range(len(scores)):
+        scores[p] = np.rint(scores[p] * 1e9) / 1e9
+
+
+@njit(cache=True)
+def _moments(scores, weights):  # type: ignore[no-untyped-def]
+    """Give best, next best and the standard deviation over the users."""
+    best, second, total, square, users = -1.0, -1.0, 0.0, 0.0, 0
+    for p in range(len(scores)):
+        s, w = scores[p], weights[p]
+        total += w * s
+        square += w * s * s
+        users += w
+        if s > best:
+            second, best = best, s
+        elif second < s < best:
+            second = s
+    return best, max(second, 0.0), np.sqrt(max(square / users - (total / users) ** 2, 0.0))
+
+
+@njit(cache=True)
+def _count(scores, weights, mark):  # type: ignore[no-untyped-def]
+    """Count users and profiles above a mark and at it, and give the first profile at it."""
+    users_above, users_at, profiles_above, profiles_at, first = 0, 0, 0, 0, -1
+    for p in range(len(scores)):
+        if scores[p] > mark:
+            users_above += weights[p]
+            profiles_above += 1
+        elif scores[p] == mark:
+            users_at += weights[p]
+            profiles_at += 1
+            first = p if first < 0 else first
+    return users_above, users_at, profiles_above, profiles_at, first
+
+
+@njit(cache=True)
+def _stand(standing, scores, weights, own):  # type: ignore[no-untyped-def]
+    """Write one target's fields of `Scores`, in order."""
+    best, second, std = _moments(scores, weights)
+    _, users_at_best, _, profiles_at_best, winner = _count(scores, weights, best)
+    users_above, users_at, profiles_above, profiles_at, _ = _count(scores, weights, scores[own])
+    standing[0], standing[1], standing[2], standing[3] = best, second, scores[own], std
+    standing[4], standing[5] = users_at_best, profiles_at_best
+    standing[6], standing[7] = users_above, users_at
+    standing[8], standing[9], standing[10] = profiles_above, profiles_at, winner
+
+
+@njit(cache=True, parallel=True)
+def _score(columns, known, rule, weights, own, without_own):  # type: ignore[no-untyped-def]
+    standing = np.zeros((len(own), 11))
+    for t in prange(len(own)):
+        scores = np.zeros(len(weights))
+        _add_scores(scores, columns, known, known.indptr[t], known.indptr[t + 1], rule)
+        _round_off(scores)
+        if without_own:
+            scores[own[t]] = 0.0
+        _stand(standing[t], scores, weights, own[t])
+    return standing

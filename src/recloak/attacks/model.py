@@ -1,0 +1,165 @@
+"""The values of an attack: what the adversary knows, what is public, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak.intervals import Share, wilson
+from recloak.options import Options, option
+from recloak.ratings import Scale
+
+Verdict = Literal["breached", "bounded", "not measured"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knowledge(Options):
+    """What the adversary knows of a target before looking at the release."""
+
+    known: int = option(8, "number of the target's items that are known", at_least=1)
+    drawn: str = option(
+        "random",
+        "which of the target's items: any, those among the 100 most rated, or those outside the top 100 or 500",
+        choices=("random", "popular", "rare-100", "rare-500"),
+    )
+    noise: int = option(0, "known ratings are off by up to this many steps of the scale", at_least=0)
+    days: int | None = option(None, "known times are off by up to this many days; without it no times", at_least=0)
+    wrong_ratings: int = option(
+        0, "how many of the known ratings are worthless: drawn evenly from the scale", at_least=0
+    )
+    wrong_items: int = option(0, "how many of the known items the target never rated", at_least=0)
+
+    def sentence(self) -> str:
+        """Say it in words."""
+        which = {
+            "random": "any of the target's items",
+            "popular": "items among the 100 most rated",
+            "rare-100": "items outside the 100 most rated",
+            "rare-500": "items outside the 500 most rated",
+        }[self.drawn]
+        parts = [f"knows {self.known} of the target's ratings ({which})"]
+        if self.noise:
+            parts.append(f"each off by up to {self.noise} step{'s' * (self.noise > 1)}")
+        if self.wrong_ratings:
+            parts.append(f"{self.wrong_ratings} of the ratings wrong")
+        if self.wrong_items:
+            parts.append(f"{self.wrong_items} of the items wrong")
+        if self.days is not None:
+            parts.append("with exact times" if self.days == 0 else f"with times within {self.days} days")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Clues:
+    """The knowledge drawn for each target: target t is known for ``items[indptr[t]:indptr[t + 1]]``."""
+
+    knowledge: Knowledge
+    targets: NDArray[np.int32]  # (n_targets,) users of the original
+    indptr: NDArray[np.int64]  # (n_targets + 1,)
+    items: NDArray[np.int32]  # (n_clues,) items of the original
+    ratings: NDArray[np.float32]  # (n_clues,)
+    times: NDArray[np.int64] | None = None  # (n_clues,) seconds, where times are known
+
+    @property
+    def n_targets(self) -> int:
+        """Number of targets."""
+        return len(self.targets)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Public:
+    """What is public, by columns: the profiles that have an item, and their labels for it.
+
+    In original data every user is a profile of weight 1. In a release all members of a group share a profile, whose
+    weight is their number. ``owner`` is the truth against which an attack is scored; no attack reads it.
+    """
+
+    n_items: int
+    indptr: NDArray[np.int64]  # (n_items + 1,)
+    profiles: NDArray[np.int32]  # (n_cells,) ascending inside a column
+    labels: NDArray[np.float32]  # (n_cells,)
+    weights: NDArray[np.int64]  # (n_profiles,) users behind each profile
+    owner: NDArray[np.int32]  # (n_users,) the profile of each user of the original
+    scale: Scale
+    times: NDArray[np.int64] | None = None  # (n_cells,)
+
+    @property
+    def n_profiles(self) -> int:
+        """Number of profiles that differ in name."""
+        return len(self.weights)
+
+    @property
+    def n_users(self) -> int:
+        """Number of users behind the profiles."""
+        return int(self.weights.sum())
+
+    @property
+    def support(self) -> NDArray[np.int64]:
+        """Number of users whose profile has each item, as the public sees it."""
+        cells = np.zeros(len(self.profiles) + 1, np.int64)
+        np.cumsum(self.weights[self.profiles], out=cells[1:])
+        return cells[self.indptr[1:]] - cells[self.indptr[:-1]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one attack with one kind of knowledge, on the original and on the release."""
+
+    name: str  # such as "scoreboard"
+    attacker: str  # the adversary in one sentence
+    unit: str  # what is counted
+    known: int | None  # number of known items, where the attack has one
+    baseline: float  # success of an attacker who ignores the release
+    original: Share | None = None
+    release: Share | None = None
+    group: Share | None = None  # success at the level of the group, where users are hidden in groups
+    control: Share | None = None  # the same on people who are not in the data
+    bound: float | None = None  # what was promised, or the most that is still called bounded
+    verdict: Verdict = "not measured"
+    reason: str = ""  # why it was not measured
+    seed: int | None = None
+    setting: str = "plain"  # which variation of the knowledge
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the outcome as plain values."""
+        shares = {"original": self.original, "release": self.release, "group": self.group, "control": self.control}
+        return {
+            "name": self.name,
+            "known": self.known,
+            "setting": self.setting,
+            "attacker": self.attacker,
+            "unit": self.unit,
+            **{name: None if share is None else share.to_json() for name, share in shares.items()},
+            "baseline": self.baseline,
+            "bound": self.bound,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "seed": self.seed,
+            "details": self.details,
+        }
+
+
+def judge(release: Share | None, bound: float) -> Verdict:
+    """Call a release breached when even the lower end of its interval exceeds the bound; never call silence safe."""
+    if release is None:
+        return "not measured"
+    return "breached" if release.low > bound + 1e-12 else "bounded"
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What one attack reached on one public thing."""
+
+    user: Share  # success in naming the user
+    group: Share | None = None  # success in naming the group (the profile) of the user
+    control: Share | None = None  # claims about people who are not in the data
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+def expected_share(chances: NDArray[np.float64]) -> Share:
+    """Give the share of targets hit, where each is hit with its own chance (ties are broken by lot)."""
+    return wilson(float(chances.sum()), len(chances))

@@ -1,0 +1,125 @@
+"""What an outsider sees: the original ratings as they are, or a release folder with its manifest.
+
+The private mapping is read only to score an attack; no attack sees it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from recloak.attacks.model import Public
+from recloak.errors import SourceError
+from recloak.ratings import Ratings
+from recloak.ratings.assemble import transpose_rows
+from recloak.ratings.ids import UNKNOWN
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Published:
+    """A release folder as an attacker reads it, with the truth beside it."""
+
+    public: Public
+    manifest: dict[str, Any]
+    group_of: NDArray[np.int32]  # (n_users,) the group of each user of the original
+
+
+def see_original(ratings: Ratings) -> Public:
+    """Show the original ratings: every user is a profile."""
+    columns = ratings.by_item()
+    return Public(
+        ratings.n_items, columns.indptr, columns.users, columns.values, np.ones(ratings.n_users, np.int64),
+        np.arange(ratings.n_users, dtype=np.int32), ratings.scale, columns.times,
+    )  # fmt: skip
+
+
+def see_release(folder: str | Path, private: str | Path, ratings: Ratings) -> Published:
+    """Show a release folder, its items numbered as in the original."""
+    folder, private = Path(folder), Path(private)
+    manifest = _manifest(folder)
+    members, profiles = _tables(folder)
+    groups = members["group"].unique().sort()
+    numbers = pl.DataFrame({"group": groups, "profile": np.arange(len(groups), dtype=np.int32)})
+    members = members.join(numbers, on="group")
+    profiles = profiles.join(numbers, on="group").sort("profile", maintain_order=True)
+    owner = _owners(private, members, ratings)
+    weights = np.bincount(members["profile"].to_numpy(), minlength=len(groups))
+    return Published(_by_columns(profiles, weights, owner, ratings), manifest, owner)
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / "manifest.json"
+    if not path.is_file():
+        raise SourceError("there is no manifest.json: not a release folder", file=folder)
+    try:
+        found = json.loads(path.read_text())
+    except ValueError:
+        raise SourceError("the manifest is not JSON", file=path) from None
+    if not isinstance(found, dict):
+        raise SourceError("the manifest is not a JSON object", file=path)
+    return found
+
+
+def _tables(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Read members (user, group) and profiles (group, item, rating) from either layout."""
+    if (members := _read(folder, "members")) is not None and (profiles := _read(folder, "profiles")) is not None:
+        return members, profiles
+    ratings = _read(folder, "ratings")
+    if ratings is None:
+        raise SourceError("there are neither profiles and members nor ratings in the folder", file=folder)
+    return _grouped(ratings)
+
+
+def _read(folder: Path, name: str) -> pl.DataFrame | None:
+    if (path := folder / f"{name}.parquet").is_file():
+        return pl.read_parquet(path)
+    if (path := folder / f"{name}.csv").is_file():
+        return pl.read_csv(path, infer_schema_length=None)
+    return None
+
+
+def _grouped(ratings: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Put users with the same items and labels into one group, as anybody can who looks at a long release."""
+    rows = ratings.sort("user", "item").with_columns(cell=pl.struct("item", "rating").hash(seed=7))
+    marks = rows.group_by("user").agg(mark=pl.col("cell").hash(seed=11).sum(), n=pl.len(), first=pl.col("cell").first())
+    members = marks.with_columns(group=pl.struct("mark", "n", "first").rank("dense").cast(pl.Int64)).select(
+        "user", "group"
+    )
+    models = members.unique("group", keep="first", maintain_order=True)
+    return members, ratings.join(models, on="user").select("group", "item", "rating")
+
+
+def _owners(private: Path, members: pl.DataFrame, ratings: Ratings) -> NDArray[np.int32]:
+    """Give the profile of each user of the original, by the private mapping."""
+    path = private / "mapping.parquet"
+    if not path.is_file():
+        raise SourceError("there is no mapping.parquet: not the private folder of a release", file=private)
+    mapping = pl.read_parquet(path).join(members.select("user", "profile"), on="user")
+    users = ratings.user_ids.encode(mapping["user_id"])
+    owner = np.full(ratings.n_users, UNKNOWN, np.int32)
+    known = users != UNKNOWN
+    owner[users[known]] = mapping["profile"].to_numpy()[known]
+    if (owner == UNKNOWN).any():
+        missing = ratings.user_ids.ids[int(np.argmax(owner == UNKNOWN))]
+        raise SourceError(f"the mapping does not cover the source's user {missing!r}: another source?", file=path)
+    return owner
+
+
+def _by_columns(
+    profiles: pl.DataFrame, weights: NDArray[np.int64], owner: NDArray[np.int32], ratings: Ratings
+) -> Public:
+    items = ratings.item_ids.encode(profiles["item"])
+    if (items == UNKNOWN).any():
+        strange = profiles["item"][int(np.argmax(items == UNKNOWN))]
+        raise SourceError(f"the release has an item {strange!r} that the source has not: another source?")
+    counts = np.bincount(profiles["profile"].to_numpy(), minlength=len(weights))
+    row_indptr = np.concatenate(([0], np.cumsum(counts)))
+    indptr, rows, order = transpose_rows(row_indptr, items, ratings.n_items)
+    labels = profiles["rating"].to_numpy().astype(np.float32)[order]
+    return Public(ratings.n_items, indptr, rows, labels, weights, owner, ratings.scale)
