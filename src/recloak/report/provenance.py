@@ -1,0 +1,30 @@
+"""What it takes to do it again: versions and hashes; no times, no paths, so the same seed gives the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from importlib import metadata
+from pathlib import Path
+
+from recloak.files import sha256_of
+
+_PACKAGES = ("recloak", "numpy", "numba", "polars")
+
+
+def versions() -> str:
+    """Name the versions of what did the work."""
+    return ", ".join(
+        [*(f"{name} {metadata.version(name)}" for name in _PACKAGES), f"Python {platform.python_version()}"]
+    )
+
+
+def source_hash(path: str | Path) -> str:
+    """Give the SHA-256 of a file, or of the names and hashes of a folder's files in order of their names."""
+    source = Path(path)
+    if source.is_file():
+        return sha256_of(source)
+    digest = hashlib.sha256()
+    for file in sorted(file for file in source.rglob("*") if file.is_file()):
+        digest.update(f"{sha256_of(file)}  {file.relative_to(source).as_posix()}\n".encode())
+    return digest.hexdigest()

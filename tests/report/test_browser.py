@@ -1,0 +1,83 @@
+"""Pages in a real browser: no error, no request to anyone, light and dark, phone and paper."""
+
+import shutil
+
+import pytest
+
+from recloak.ratings import expose, summarise
+from recloak.ratings.synthetic import synthesise
+from recloak.report import write_page
+from recloak.report.inspect_page import inspect_page
+
+pytestmark = pytest.mark.browser
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not found:
+        pytest.skip("there is no chromium on this machine")
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory):
+    ratings = synthesise(rng=1)
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    write_page(inspect_page(summarise(ratings), expose(ratings, rng=1), source="<i>x</i>"), path)
+    return path
+
+
+@pytest.fixture(params=["light", "dark"])
+def opened(request, browser, page_file):
+    context = browser.new_context(color_scheme=request.param, viewport={"width": 1000, "height": 800})
+    page = context.new_page()
+    page.problems, page.requests = [], []
+    page.on("console", lambda message: page.problems.append(message.text))
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.on("request", lambda asked: page.requests.append(asked.url))
+    page.goto(page_file.as_uri())
+    page.scheme = request.param
+    yield page
+    context.close()
+
+
+def test_a_page_renders_without_an_error_and_asks_nobody(opened, page_file):
+    assert opened.problems == []
+    assert opened.requests == [page_file.as_uri()]
+    assert opened.locator("figure .wide svg").first.bounding_box()["width"] > 500
+
+
+def test_colours_follow_the_scheme(opened):
+    ground = opened.evaluate("getComputedStyle(document.body).backgroundColor")
+    brightness = sum(int(part) for part in ground.strip("rgb()").split(",")) / 3
+    assert (brightness > 200) == (opened.scheme == "light")
+    line = opened.locator("figure .wide svg path[stroke^='var']").first
+    assert line.evaluate("e => getComputedStyle(e).stroke") != "none"
+
+
+def test_a_phone_shows_narrow_charts_and_never_scrolls_sideways(opened):
+    opened.set_viewport_size({"width": 390, "height": 844})
+    assert opened.locator("figure .narrow svg").first.is_visible()
+    assert not opened.locator("figure .wide svg").first.is_visible()
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_paper_is_light_and_shows_the_numbers(opened):
+    opened.emulate_media(media="print")
+    assert opened.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--ink')").strip() == "#1c2330"
+    assert opened.locator("table").first.is_visible()
+    assert opened.pdf().startswith(b"%PDF")
