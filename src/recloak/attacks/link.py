@@ -1,0 +1,99 @@
+"""Link existence: whether a member of a group really rated an item that the group's profile shows.
+
+The theorems of Chang et al. claim a confidence of at most 1/k. That is false: given that at least one of k independent
+members rated the item and prior p, the posterior is p / (1 - (1 - p)^k), never below 1/k; and members of a group of
+*similar* users are not independent. So we measure. The attacker is told the target's group (the worst case) and bets on
+ten items. In a sparse release he bets on the items of the profile that most groups have. In a complete release the
+profile is low rank plus the corrections that real ratings made, so he fits the low rank and bets where the label
+departs from it most.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak.attacks.cells import is_complete, raters_per_cell, rows_of
+from recloak.attacks.model import Hits, Public
+from recloak.intervals import Share, wilson
+from recloak.ratings import Ratings
+
+ATTACKER = "knows the target's group and bets on ten items that the target rated"
+N_BETS = 10
+CAP = 0.5
+_FIT_ROWS = 2_000
+_QUANTILES = (0.5, 0.9, 0.99)
+
+
+def link(public: Public, ratings: Ratings, targets: NDArray[np.integer], *, k: int) -> Hits:
+    """Attack the links of each target; details hold the share k'/|C| over the released cells and the theorems."""
+    bets = best_bets(beliefs(public, public.owner[targets]))
+    return Hits(user=score_bets(bets, ratings, targets), details=_confidence(public, ratings, k))
+
+
+def betting_on_the_popular(ratings: Ratings, targets: NDArray[np.integer]) -> float:
+    """Give the success of somebody who bets on the ten most rated items without looking at the release."""
+    popular = np.argsort(-ratings.popularity, kind="stable")[:N_BETS]
+    return score_bets(np.tile(popular, (len(targets), 1)), ratings, targets).rate
+
+
+def beliefs(public: Public, profiles: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Give how much the attacker believes in each item, for each of some profiles: (len(profiles), n_items)."""
+    rows = rows_of(public, profiles)
+    if is_complete(public):
+        return _departures(public, rows)
+    spread = (np.diff(public.indptr) / max(public.n_profiles, 1)).astype(np.float32)
+    return np.where(np.isnan(rows), np.float32(-1), spread[None, :])
+
+
+def _departures(public: Public, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Measure how far each label lies from a low-rank fit of the whole release."""
+    sample = np.unique(np.linspace(0, public.n_profiles - 1, _FIT_ROWS).astype(np.int64))
+    model = rows_of(public, sample)
+    means = model.mean(axis=0)
+    _, sizes, directions = np.linalg.svd(model - means, full_matrices=False)
+    kept = directions[: _rank_at_gap(sizes)]
+    centred = rows - means
+    return np.abs(centred - (centred @ kept.T) @ kept)
+
+
+def _rank_at_gap(sizes: NDArray[np.float32]) -> int:
+    """Guess the rank by the largest drop of the singular values within the first 128."""
+    if len(sizes) < 3:
+        return 1
+    drops = sizes[:-1] / np.maximum(sizes[1:], 1e-6 * max(float(sizes[0]), 1e-12))
+    return int(np.argmax(drops[1 : min(128, len(sizes) // 2)])) + 2 if len(sizes) >= 6 else 1
+
+
+def best_bets(believed: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Choose the ten items believed in most, ties by item number: (len, at most 10)."""
+    n_bets = min(N_BETS, believed.shape[1])
+    return np.argsort(-believed, axis=1, kind="stable")[:, :n_bets]
+
+
+def score_bets(bets: NDArray[np.int64], ratings: Ratings, targets: NDArray[np.integer]) -> Share:
+    """Count the bets that are right."""
+    right = sum(
+        int(np.isin(bet, ratings.items[ratings.row(int(user))]).sum()) for bet, user in zip(bets, targets, strict=True)
+    )
+    return wilson(right, bets.size)
+
+
+def _confidence(public: Public, ratings: Ratings, k: int) -> dict[str, float]:
+    """Give the share of real raters per released cell, and what the theorems say about it."""
+    share = raters_per_cell(public, ratings) / public.weights[public.profiles]
+    shown = share[share > 0]
+    p = ratings.density
+    exact = p / (1 - (1 - p) ** k) if p > 0 else 0.0
+    return {
+        "cells": len(share),
+        "max_share": float(share.max(initial=0.0)),
+        **{f"share_at_{100 * q:g}_%": float(np.quantile(share, q)) if len(share) else 0.0 for q in _QUANTILES},
+        "mean_share": float(share.mean()) if len(share) else 0.0,
+        "mean_share_of_rated_cells": float(shown.mean()) if len(shown) else 0.0,
+        f"cells_above_{CAP:g}": float((share > CAP).mean()) if len(share) else 0.0,
+        "base_rate": p,
+        "theorem_without_prior": 1 / k,
+        "theorem_with_prior": 1 / k + p / (2 - k * p) if k * p < 2 else 1.0,
+        "independent_posterior": exact,
+    }

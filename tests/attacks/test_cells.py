@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.attacks.test_matching import grouped
+from tests.attacks.test_matching import rows_of as naive_rows
+from tests.strategies import small_ratings
+
+from recloak.attacks.cells import is_complete, raters_per_cell, rows_of
+from recloak.attacks.fingerprint import fingerprint
+from recloak.attacks.insider import insider
+from recloak.attacks.intersection import intersection
+from recloak.attacks.link import betting_on_the_popular, link
+from recloak.attacks.model import Public
+from recloak.attacks.public import see_original
+from recloak.ratings import Ratings
+
+
+@settings(max_examples=30)
+@given(small_ratings(), st.integers(1, 3))
+def test_raters_per_cell_agree_with_a_count(ratings, k):
+    public = grouped(ratings, k)
+    counted = raters_per_cell(public, ratings)
+    items = np.repeat(np.arange(public.n_items), np.diff(public.indptr))
+    for item, profile, n in zip(items, public.profiles, counted, strict=True):
+        raters = ratings.users()[ratings.items == item]
+        assert n == (public.owner[raters] == profile).sum()
+
+
+@settings(max_examples=30)
+@given(small_ratings(), st.integers(1, 3))
+def test_rows_are_the_released_rows(ratings, k):
+    public = grouped(ratings, k)
+    wanted = public.owner[::2]
+    for row, profile in zip(rows_of(public, wanted), wanted, strict=True):
+        shown = {item: label for item, label in enumerate(row.tolist()) if not np.isnan(label)}
+        assert shown == naive_rows(public)[profile]
+
+
+def test_links_of_the_original_are_no_secret():
+    ratings = Ratings.from_arrays(np.repeat(np.arange(4), 12), np.arange(48) % 24, np.ones(48))
+    hits = link(see_original(ratings), ratings, np.arange(4), k=1)
+    assert hits.user.rate == 1.0
+    assert hits.details["max_share"] == 1.0
+    assert betting_on_the_popular(ratings, np.arange(4)) == pytest.approx(1 / 2)
+
+
+def test_the_posterior_of_a_link_is_above_one_in_k():
+    # Half of the cells are rated, so with k = 5 the posterior is 0.5 / (1 - 0.5^5), not 1/5.
+    users, items = np.divmod(np.arange(100), 10)
+    keep = (users + items) % 2 == 0
+    ratings = Ratings.from_arrays(users[keep], items[keep], np.ones(keep.sum()))
+    details = link(grouped(ratings, 5), ratings, np.arange(10), k=5).details
+    assert details["independent_posterior"] == pytest.approx(0.5 / (1 - 0.5**5))
+    assert details["theorem_without_prior"] == pytest.approx(1 / 5)
+
+
+def averaged(n_groups: int, k: int, n_items: int, *, seed: int, round_to: float | None) -> tuple[Ratings, Public]:
+    """Make groups whose labels are means over one, or over all k, of their members."""
+    rng = np.random.default_rng(seed)
+    rated = np.repeat(rng.random((n_groups, 1, n_items)) < 0.5, k, axis=1)
+    rated[:, 0, :] = True
+    users, items = np.nonzero(rated.reshape(n_groups * k, n_items))
+    ratings = Ratings.from_arrays(users, items, rng.integers(1, 6, len(users)).astype(float))
+    public = grouped(ratings, k)
+    if round_to is None:
+        return ratings, public
+    labels = (np.round(public.labels / round_to) * round_to).astype(np.float32)
+    return ratings, Public(
+        public.n_items, public.indptr, public.profiles, labels, public.weights, public.owner, public.scale
+    )
+
+
+def test_exact_averages_give_away_the_number_of_raters_and_a_coarse_grid_hides_it():
+    ratings, exact = averaged(60, 5, 20, seed=0, round_to=None)
+    _, coarse = averaged(60, 5, 20, seed=0, round_to=2.0)
+    leaky, tight = fingerprint(exact, ratings, rng=0), fingerprint(coarse, ratings, rng=0)
+    assert leaky.user.rate > leaky.details["baseline"] + 0.2
+    assert tight.user.rate < leaky.user.rate - 0.1
+    assert leaky.details["bare_single_ratings"] == leaky.details["cells_with_one_rater"] > 0.3
+
+
+def test_all_but_one_colluders_read_the_last_ones_rating_off_an_exact_average():
+    ratings, public = averaged(20, 3, 10, seed=1, round_to=None)
+    everyone = Ratings.from_arrays(*np.divmod(np.arange(200), 10), np.tile([1.0, 2, 3, 4, 5], 40))
+    full = grouped(everyone, 4)
+    assert is_complete(full)
+    assert insider(full, everyone, np.arange(20), colluders=3, rng=0).user.rate == 1.0
+    assert insider(public, ratings, np.arange(60), colluders=1, rng=0).user.rate < 1.0
+
+
+def test_too_few_members_to_collude_measure_nothing():
+    ratings, public = averaged(5, 2, 4, seed=1, round_to=None)
+    assert insider(public, ratings, np.arange(10), colluders=2, rng=0).details["cells"] == 0
+
+
+def test_two_groupings_of_the_same_people_say_more_than_one():
+    rng = np.random.default_rng(0)
+    rated = rng.random((120, 300)) < 0.1
+    rated[:, :12] |= ~rated[:, :12].any(axis=1, keepdims=True)
+    users, items = np.nonzero(rated)
+    ratings = Ratings.from_arrays(users, items, np.ones(len(users)))
+    order = rng.permutation(120)
+    shuffled = Ratings.from_arrays(np.argsort(order)[users], items, np.ones(len(users)))
+    one, two = grouped(ratings, 4), grouped(shuffled, 4)
+    other = Public(
+        two.n_items, two.indptr, two.profiles, two.labels, two.weights, two.owner[np.argsort(order)], two.scale
+    )
+    hits = intersection(one, other, ratings, np.arange(120))
+    assert hits.user.low > hits.details["one_release"]
