@@ -13,6 +13,7 @@ from recloak.attacks.intersection import intersection
 from recloak.attacks.link import betting_on_the_popular, link
 from recloak.attacks.model import Public
 from recloak.attacks.public import see_original
+from recloak.errors import InputError
 from recloak.ratings import Ratings
 
 
@@ -91,7 +92,8 @@ def test_all_but_one_colluders_read_the_last_ones_rating_off_an_exact_average():
 
 def test_too_few_members_to_collude_measure_nothing():
     ratings, public = averaged(5, 2, 4, seed=1, round_to=None)
-    assert insider(public, ratings, np.arange(10), colluders=2, rng=0).details["cells"] == 0
+    with pytest.raises(InputError, match="to collude"):
+        insider(public, ratings, np.arange(10), colluders=2, rng=0)
 
 
 def test_two_groupings_of_the_same_people_say_more_than_one():

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from recloak.attacks.cells import rows_of
 from recloak.attacks.homogeneity import item_means
 from recloak.attacks.model import Hits, Public
+from recloak.errors import InputError
 from recloak.intervals import wilson
 from recloak.randomness import Rng, randomness
 from recloak.ratings import Ratings
@@ -40,7 +41,7 @@ def insider(public: Public, ratings: Ratings, targets: NDArray[np.integer], *, c
         guessed += int(_is_right(means[items], truth, ratings).sum())
         total += len(items)
     if not total:
-        return Hits(user=wilson(0, 1), details={"guessed_from_item_mean": 0.0, "cells": 0})
+        raise InputError(f"no target has {colluders} other members in its group to collude")
     return Hits(user=wilson(read, total), details={"guessed_from_item_mean": guessed / total, "cells": total})
 
 

@@ -1,0 +1,66 @@
+"""Gates: a line that a release must stay below, so that an audit can stand in a build.
+
+``scoreboard@8<0.05``: the success of Scoreboard-RH with 8 known items must lie below 0.05. What counts is the upper end
+of the interval, and an attack that was not measured never passes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from recloak.attacks.model import Outcome
+from recloak.errors import OptionError
+
+_SYNTAX = re.compile(r"^\s*([a-z-]+)\s*(?:@\s*(\d+)\s*)?<\s*([0-9.]+)\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """An attack, how many items it knows (None: any number), and the success it must stay below."""
+
+    name: str
+    known: int | None
+    below: float
+
+    def __str__(self) -> str:
+        return f"{self.name}{'' if self.known is None else f'@{self.known}'}<{self.below:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Whether a gate was passed, and why not."""
+
+    gate: Gate
+    passed: bool
+    reason: str
+
+
+def parse_gate(text: str) -> Gate:
+    """Read a gate such as ``scoreboard@8<0.05``."""
+    found = _SYNTAX.match(text)
+    if found is None:
+        raise OptionError(f"a gate reads NAME@KNOWN<SHARE, such as scoreboard@8<0.05, got {text!r}")
+    name, known, below = found.groups()
+    try:
+        share = float(below)
+    except ValueError:
+        raise OptionError(f"a gate's share must be a number, got {below!r}") from None
+    if not 0 < share <= 1:
+        raise OptionError(f"a gate's share must lie between 0 and 1, got {below}")
+    return Gate(name, None if known is None else int(known), share)
+
+
+def pass_gate(gate: Gate, outcomes: Iterable[Outcome]) -> Passage:
+    """Hold a gate against every outcome it names; none at all is an error of the gate, not a pass."""
+    named = [one for one in outcomes if one.name == gate.name and gate.known in (None, one.known)]
+    if not named:
+        raise OptionError(f"the gate {gate} names an attack that was not run")
+    for one in named:
+        where = f"{one.name}{'' if one.known is None else f' with {one.known} known'}, {one.setting}"
+        if one.release is None:
+            return Passage(gate, passed=False, reason=f"{where}: not measured ({one.reason})")
+        if one.release.high >= gate.below:
+            return Passage(gate, passed=False, reason=f"{where}: up to {one.release.high:.3f}")
+    return Passage(gate, passed=True, reason=f"at most {max(one.release.high for one in named if one.release):.3f}")

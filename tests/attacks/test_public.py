@@ -1,0 +1,71 @@
+"""Reading a release folder as an outsider, both layouts, both formats."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from recloak.attacks.public import see_release
+from recloak.errors import SourceError
+from recloak.ratings import Ratings
+
+RATINGS = Ratings.from_arrays(list("abcd"), ["x", "x", "y", "z"], [1.0, 3.0, 4.0, 5.0])
+MEMBERS = pl.DataFrame({"user": [11, 12, 13, 14], "group": [7, 7, 9, 9]})
+PROFILES = pl.DataFrame({"group": [9, 7, 9], "item": ["z", "x", "y"], "rating": [5.0, 2.0, 4.0]})
+MAPPING = pl.DataFrame({"user_id": ["d", "a", "c", "b"], "user": [14, 11, 13, 12], "group": [9, 7, 9, 7]})
+
+
+@pytest.fixture(params=["grouped", "long"])
+def layout(request):
+    return request.param
+
+
+@pytest.fixture(params=["parquet", "csv"])
+def release(request, layout, tmp_path):
+    folder, private = tmp_path / "out", tmp_path / "private"
+    folder.mkdir()
+    private.mkdir()
+    long = MEMBERS.join(PROFILES, on="group").select("user", "item", "rating").sample(fraction=1, shuffle=True, seed=1)
+    tables = {"members": MEMBERS, "profiles": PROFILES} if layout == "grouped" else {"ratings": long}
+    for name, table in tables.items():
+        path = folder / f"{name}.{request.param}"
+        table.write_csv(path) if request.param == "csv" else table.write_parquet(path)
+    (folder / "manifest.json").write_text(json.dumps({"k": 2}))
+    MAPPING.write_parquet(private / "mapping.parquet")
+    return folder, private
+
+
+def test_both_layouts_show_the_same_profiles(release):
+    seen = see_release(release[0], release[1], RATINGS).public
+    assert sorted(seen.weights) == [2, 2]
+    assert seen.owner[0] == seen.owner[1] != seen.owner[2] == seen.owner[3]
+    cells = {
+        (str(RATINGS.item_ids.ids[item]), int(seen.profiles[place])): float(seen.labels[place])
+        for item in range(seen.n_items)
+        for place in range(seen.indptr[item], seen.indptr[item + 1])
+    }
+    first, second = int(seen.owner[0]), int(seen.owner[2])
+    assert cells == {("x", first): 2.0, ("y", second): 4.0, ("z", second): 5.0}
+
+
+def test_another_source_is_noticed(release):
+    stranger = Ratings.from_arrays(["a", "nobody"], ["x", "y"], [1.0, 2.0])
+    with pytest.raises(SourceError, match="another source"):
+        see_release(release[0], release[1], stranger)
+
+
+def test_a_folder_without_a_manifest_is_no_release(tmp_path):
+    with pytest.raises(SourceError, match=r"no manifest\.json"):
+        see_release(tmp_path, tmp_path, RATINGS)
+
+
+def test_a_private_folder_without_a_mapping_is_none(release):
+    folder, private = release
+    (private / "mapping.parquet").unlink()
+    with pytest.raises(SourceError, match="private folder"):
+        see_release(folder, private, RATINGS)
+
+
+def test_support_counts_users_not_profiles(release):
+    assert np.array_equal(see_release(release[0], release[1], RATINGS).public.support, [2, 2, 2])
