@@ -38,6 +38,13 @@ def gather(kind: type[Options], given: dict[str, Any], **more: Any) -> Any:
     return kind.from_mapping({**values, **more})
 
 
+def source_options(function: F) -> F:
+    """Give a command the flags that say how a source is read; ``gather(ReadOptions, arguments)`` makes the value."""
+    from recloak.ratings.readers.options import ReadOptions
+
+    return options_of(ReadOptions)(function)
+
+
 def _flag(declared: dataclasses.Field[Any], hint: Any) -> Callable[[F], F]:
     name = declared.metadata.get("flag") or f"--{declared.name.replace('_', '-')}"
     text = declared.metadata.get("text", "")

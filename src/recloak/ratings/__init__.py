@@ -3,6 +3,7 @@
 from recloak.ratings.exposure import Exposure, ExposureOptions, expose
 from recloak.ratings.ids import IdMap
 from recloak.ratings.model import Columns, Intake, Ratings, Scale, assemble
+from recloak.ratings.readers import ReadOptions, read
 from recloak.ratings.summary import Summary, summarise
 
 __all__ = [
@@ -12,9 +13,11 @@ __all__ = [
     "IdMap",
     "Intake",
     "Ratings",
+    "ReadOptions",
     "Scale",
     "Summary",
     "assemble",
     "expose",
+    "read",
     "summarise",
 ]

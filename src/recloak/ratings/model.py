@@ -70,6 +70,7 @@ class Intake:
     n_rows: int
     n_repeated: int = 0
     n_skipped: int = 0
+    notes: tuple[str, ...] = ()  # what a reader took for granted, one sentence each
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -261,7 +262,7 @@ def assemble(
 ) -> Ratings:
     """Put numbered rows, in file order, into a `Ratings`; the latest of a repeated pair wins."""
     n_rows = len(users)
-    indptr, items, values, times = assemble_rows(users, items, values, times, len(user_ids))
+    indptr, items, values, times = assemble_rows(users, items, values, times, len(user_ids), len(item_ids))
     intake = Intake(n_rows + n_skipped, n_rows - len(items), n_skipped)
     if scale is None:
         scale = Scale.seen_in(values) if len(values) else Scale(0.0, 0.0)

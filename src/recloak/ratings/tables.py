@@ -1,7 +1,13 @@
-"""Ratings from tables in memory: polars, pandas, Arrow, or plain columns."""
+"""Ratings from tables in memory: polars, pandas, Arrow, or plain columns; and the checks of typed columns.
+
+Typed ids keep their type: whole numbers stay numbers and texts stay texts, even ``"7"``. Categories are texts. Whole
+numbers stored as floats (what pandas makes of a column with gaps) are taken as the whole numbers they are.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,86 +15,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recloak.errors import InputError, SourceError
-from recloak.ratings.ids import IdMap
-from recloak.ratings.model import Ratings, Scale, assemble
+from recloak.ratings.columns import find_columns
+from recloak.ratings.model import Ratings, Scale
+from recloak.ratings.rows import Rows
 
-USER_NAMES = (
-    "user",
-    "user_id",
-    "userid",
-    "uid",
-    "customer",
-    "customer_id",
-    "customerid",
-    "reviewer",
-    "reviewer_id",
-    "reviewerid",
-    "member",
-    "member_id",
-    "account",
-)
-ITEM_NAMES = (
-    "item",
-    "item_id",
-    "itemid",
-    "iid",
-    "movie",
-    "movie_id",
-    "movieid",
-    "book",
-    "book_id",
-    "bookid",
-    "product",
-    "product_id",
-    "productid",
-    "asin",
-    "isbn",
-    "track",
-    "song",
-    "artist",
-    "business_id",
-    "game",
-    "title",
-)
-RATING_NAMES = ("rating", "score", "stars", "overall", "value", "rate", "ratings")
-TIME_NAMES = ("timestamp", "time", "date", "datetime", "created_at", "unixreviewtime", "rated_at", "ts")
-
-
-def find_columns(
-    names: list[str],
-    *,
-    user: str | None = None,
-    item: str | None = None,
-    rating: str | None = None,
-    time: str | None = None,
-) -> dict[str, str]:
-    """Find which column is the user, item, rating and, where there is one, time; names given win."""
-    found: dict[str, str] = {}
-    wanted = {
-        "user": (user, USER_NAMES),
-        "item": (item, ITEM_NAMES),
-        "rating": (rating, RATING_NAMES),
-        "time": (time, TIME_NAMES),
-    }
-    folded = {_fold(name): name for name in names}
-    for role, (given, known) in wanted.items():
-        if given is not None:
-            if given not in names:
-                raise SourceError(f"there is no column {given!r} for the {role}; the columns are {', '.join(names)}")
-            found[role] = given
-            continue
-        match = next((folded[_fold(name)] for name in known if _fold(name) in folded), None)
-        if match is not None:
-            found[role] = match
-        elif role != "time":
-            raise SourceError(
-                f"no column for the {role} was recognised among {', '.join(names)}; name it with --{role}"
-            )
-    return found
-
-
-def _fold(name: str) -> str:
-    return name.strip().lower().replace("_", "").replace(" ", "").replace("-", "")
+_CHUNK_ROWS = 1 << 20
+_EXACT = 2.0**53  # floats are whole numbers one by one up to here
+Problem = tuple[int, str, object]  # row, rule, value
 
 
 def ratings_from_table(
@@ -103,10 +36,26 @@ def ratings_from_table(
     """Make ratings from a polars, pandas or Arrow table."""
     frame = _as_polars(table)
     columns = find_columns(frame.columns, user=user, item=item, rating=rating, time=time)
-    times = frame[columns["time"]] if "time" in columns else None
-    return ratings_from_columns(
-        frame[columns["user"]], frame[columns["item"]], frame[columns["rating"]], times, scale=scale
-    )
+    return _ratings_from_frame(frame.select(pl.col(name).alias(role) for role, name in columns.items()), scale)
+
+
+def ratings_from_columns(
+    users: Any, items: Any, values: Any, times: Any = None, *, scale: Scale | None = None
+) -> Ratings:
+    """Make ratings from equally long columns."""
+    given = {"user": users, "item": items, "rating": values, "time": times}
+    columns = [_as_series(role, column) for role, column in given.items() if column is not None]
+    lengths = {len(column) for column in columns}
+    if len(lengths) > 1:
+        raise InputError(f"the columns must be equally long, got {sorted(lengths)}")
+    return _ratings_from_frame(pl.DataFrame(columns), scale)
+
+
+def _ratings_from_frame(frame: pl.DataFrame, scale: Scale | None) -> Ratings:
+    rows = Rows()
+    for start in range(0, frame.height, _CHUNK_ROWS):
+        add_columns(rows, frame.slice(start, _CHUNK_ROWS), scale=scale, first_row=start)
+    return rows.finish(scale)
 
 
 def _as_polars(table: Any) -> pl.DataFrame:
@@ -119,56 +68,138 @@ def _as_polars(table: Any) -> pl.DataFrame:
     raise InputError(f"a table must be of polars, pandas or Arrow, got {type(table).__name__}")
 
 
-def ratings_from_columns(
-    users: Any, items: Any, values: Any, times: Any = None, *, scale: Scale | None = None
-) -> Ratings:
-    """Make ratings from equally long columns."""
-    user_column, item_column = pl.Series("user", users), pl.Series("item", items)
-    ratings = _checked_values(
-        pl.Series("rating", np.asarray(values) if isinstance(values, (list, tuple)) else values), scale
-    )
-    seconds = None if times is None else _seconds(pl.Series("time", times))
-    lengths = {len(user_column), len(item_column), len(ratings)} | (set() if seconds is None else {len(seconds)})
-    if len(lengths) > 1:
-        raise InputError(f"the columns must be equally long, got {sorted(lengths)}")
-    if not len(ratings):
-        raise SourceError("there are no ratings")
-    user_ids, item_ids = IdMap.of(user_column), IdMap.of(item_column)
-    return assemble(
-        user_ids.encode(user_column),
-        item_ids.encode(item_column),
-        ratings,
-        seconds,
-        user_ids=user_ids,
-        item_ids=item_ids,
-        scale=scale,
-    )
+def _as_series(role: str, column: Any) -> pl.Series:
+    """Make a polars column of anything column-like, without changing or keeping hold of what was given."""
+    if isinstance(column, pl.Series):
+        return column.alias(role)
+    if isinstance(column, np.ndarray):
+        if column.ndim != 1:
+            raise InputError(f"the {role} must be a column of one dimension, got {column.ndim}")
+        if column.dtype.kind == "U":
+            return pl.Series(role, column.tolist(), dtype=pl.String)
+    try:
+        return pl.Series(role, column)
+    except (TypeError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"the {role} column mixes kinds of values: {str(error).splitlines()[0]}") from None
 
 
-def _checked_values(values: pl.Series, scale: Scale | None) -> NDArray[np.float32]:
-    if not values.dtype.is_numeric():
-        raise SourceError("a rating must be a number", value=values.dtype)
-    if values.null_count():
-        raise SourceError("a rating must not be empty")
-    numbers = values.to_numpy().astype(np.float32)
-    bad = ~np.isfinite(numbers)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise SourceError(f"a rating must be a finite number (row {row + 1})", value=float(numbers[row]))
-    if scale is not None and ((numbers < scale.low) | (numbers > scale.high)).any():
-        row = int(np.argmax((numbers < scale.low) | (numbers > scale.high)))
-        raise SourceError(
-            f"a rating must lie between {scale.low:g} and {scale.high:g} (row {row + 1})",
-            value=float(numbers[row]),
+def add_columns(
+    rows: Rows,
+    frame: pl.DataFrame,
+    *,
+    scale: Scale | None = None,
+    skip_bad: bool = False,
+    file: Path | None = None,
+    first_row: int = 0,
+) -> None:
+    """Check columns ``user``, ``item``, ``rating`` and perhaps ``time``, and take them in.
+
+    A bad row is named by its number, counted from 1 over all rows of the source.
+    """
+    users, items = (_ids(frame[role], role, file) for role in ("user", "item"))
+    values = _numbers(frame["rating"], file)
+    times = _seconds(frame["time"], file) if "time" in frame.columns else None
+    problems = [*_empty_ids(users, items), *_bad_values(frame["rating"], values, scale), *_bad_times(times)]
+    if problems and not skip_bad:
+        row, rule, value = min(problems, key=lambda problem: problem[0])
+        raise SourceError(f"{rule} (row {first_row + row + 1})", file=file, value=value)
+    if problems:
+        keep = np.ones(frame.height, np.bool_)
+        keep[[row for row, _, _ in problems]] = False
+        rows.n_skipped += frame.height - int(keep.sum())
+        mask = pl.Series(keep)
+        users, items, values = users.filter(mask), items.filter(mask), values[keep]
+        times = None if times is None else times.filter(mask)
+    rows.users.add_series(users)
+    rows.items.add_series(items)
+    rows.add(values, None if times is None else times.to_numpy().astype(np.int64, copy=False))
+
+
+def _ids(column: pl.Series, role: str, file: Path | None) -> pl.Series:
+    """Bring ids to Int64 or String."""
+    kind = column.dtype
+    if kind == pl.UInt64:
+        too_large = (column > np.iinfo(np.int64).max).any()
+        return column.cast(pl.String if too_large else pl.Int64)
+    if kind.is_integer():
+        return column.cast(pl.Int64)
+    if kind == pl.String:
+        return column
+    if isinstance(kind, (pl.Categorical, pl.Enum)):
+        return column.cast(pl.String)
+    if kind.is_float() and _is_whole(column):
+        return column.fill_nan(None).cast(pl.Int64)
+    if kind == pl.Null:
+        return column.cast(pl.Int64)
+    raise SourceError(f"the {role}'s ids must be whole numbers or texts, but their type is {kind}", file=file)
+
+
+def _is_whole(column: pl.Series) -> bool:
+    known = column.fill_nan(None).drop_nulls()
+    return bool(((known == known.round(0)) & (known.abs() < _EXACT)).all())
+
+
+def _numbers(column: pl.Series, file: Path | None) -> NDArray[np.float32]:
+    """Bring ratings to 32-bit floats, empty ones to NaN."""
+    if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null)) or column.dtype == pl.Boolean:
+        raise SourceError(f"ratings must be numbers, but their type is {column.dtype}", file=file)
+    with np.errstate(over="ignore"):
+        return column.cast(pl.Float64).cast(pl.Float32).fill_null(np.nan).to_numpy()
+
+
+def _seconds(column: pl.Series, file: Path | None) -> pl.Series:
+    """Bring times to whole seconds, unreadable ones to null."""
+    if column.dtype in (pl.Date, pl.Datetime):
+        return column.cast(pl.Datetime("us")).dt.epoch("s")
+    if column.dtype.is_numeric() or column.dtype == pl.Null:
+        whole = column.cast(pl.Float64).floor() if column.dtype.is_float() else column
+        return _whole_seconds(whole.cast(pl.Int64, strict=False))
+    if column.dtype == pl.String:
+        return _written_seconds(column)
+    raise SourceError(f"times must be numbers, dates or texts, but their type is {column.dtype}", file=file)
+
+
+def _whole_seconds(time: pl.Series) -> pl.Series:
+    """Bring seconds, milli-, micro- or nanoseconds to seconds, as the compiled parser does."""
+    known = time.drop_nulls().to_numpy()
+    if not len(known) or np.abs(known).max() < 10**11:
+        return time
+    size, unit = pl.col("time").abs(), pl.lit(1, pl.Int64)
+    for bound, per_second in ((10**11, 10**3), (10**14, 10**6), (10**17, 10**9)):
+        unit = pl.when(size >= bound).then(pl.lit(per_second, pl.Int64)).otherwise(unit)
+    return time.to_frame("time").select(pl.col("time").floordiv(unit))["time"]
+
+
+def _written_seconds(column: pl.Series) -> pl.Series:
+    from recloak.ratings.readers.times import seconds_of  # noqa: PLC0415 (readers import this module)
+
+    distinct = column.unique()
+    seconds = [None if text is None else seconds_of(text) for text in distinct]
+    return column.replace_strict(distinct, pl.Series(seconds, dtype=pl.Int64), return_dtype=pl.Int64)
+
+
+def _empty_ids(*axes: pl.Series) -> Iterator[Problem]:
+    for role, ids in zip(("user", "item"), axes, strict=True):
+        empty = ids.is_null() if ids.dtype != pl.String else ids.is_null() | (ids == "").fill_null(True)
+        if ids.null_count() or ids.dtype == pl.String:
+            yield from ((row, f"the {role}'s id must not be empty", None) for row in empty.arg_true().to_list())
+
+
+def _bad_values(column: pl.Series, values: NDArray[np.float32], scale: Scale | None) -> Iterator[Problem]:
+    if column.null_count() or column.dtype.is_float():
+        for row in np.flatnonzero(~np.isfinite(values)).tolist():
+            empty = column[row] is None
+            rule = "a rating must not be empty" if empty else "a rating must be a finite number"
+            yield row, rule, None if empty else float(values[row])
+    if scale is not None:
+        low, high = np.float32(scale.low), np.float32(scale.high)
+        rule = f"a rating must lie between {scale.low:g} and {scale.high:g}"
+        for row in np.flatnonzero((values < low) | (values > high)).tolist():
+            yield row, rule, float(f"{values[row]:.7g}")
+
+
+def _bad_times(times: pl.Series | None) -> Iterator[Problem]:
+    if times is not None and times.null_count():
+        yield from (
+            (row, "a time must be readable and not empty", None) for row in times.is_null().arg_true().to_list()
         )
-    return numbers
-
-
-def _seconds(times: pl.Series) -> NDArray[np.int64]:
-    if times.null_count():
-        raise SourceError("a time must not be empty")
-    if times.dtype.is_temporal():
-        return times.cast(pl.Datetime("ms")).dt.epoch("s").to_numpy().astype(np.int64)
-    if not times.dtype.is_numeric():
-        raise SourceError("times must be numbers or dates", value=times.dtype)
-    return times.to_numpy().astype(np.int64)

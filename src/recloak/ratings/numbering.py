@@ -1,0 +1,103 @@
+"""Numbering ids while rows stream in, so that the ids themselves never all live at once.
+
+Each axis goes through up to three states. While all ids are whole numbers below 2**31 a row's code is the id itself.
+When a larger or negative one comes, ids are hashed to codes in order of arrival. When a text comes, every id of the
+axis is a text. Rows that came before a change of state get new codes. At the end `finish` sorts the ids and gives the
+table from codes to places in that order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from recloak.ratings.hashing import NumberTable, TextTable
+from recloak.ratings.ids import IdMap
+
+_SMALL = 1 << 31
+_SPARSE = 16  # a table from id to code may be this many times longer than there are rows
+_ALWAYS = 1 << 22  # and this long in any case
+
+Codes = NDArray[np.int32]
+
+
+class Numbering:
+    """Gives codes to the ids of one axis, chunk by chunk, and keeps the codes given so far."""
+
+    def __init__(self) -> None:
+        self.chunks: list[Codes] = []
+        self._numbers: NumberTable | None = None
+        self._texts: TextTable | None = None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether a text was among the ids so far."""
+        return self._texts is not None
+
+    def add_numbers(self, ids: NDArray[np.int64]) -> None:
+        """Take in a chunk of whole numbers."""
+        if self._texts is not None:
+            self.add_series(pl.Series(ids).cast(pl.String))
+            return
+        if self._numbers is None and len(ids) and not (ids.min() >= 0 and ids.max() < _SMALL):
+            self._hash_numbers()
+        self.chunks.append(ids.astype(np.int32) if self._numbers is None else self._numbers.add(ids))
+
+    def add_texts(self, buffer: NDArray[np.uint8], starts: NDArray[np.int32], ends: NDArray[np.int32]) -> None:
+        """Take in a chunk of texts that are slices of a buffer."""
+        codes = self._text_table().add(buffer, starts, ends)
+        self.chunks.append(codes)
+
+    def add_series(self, ids: pl.Series) -> None:
+        """Take in a chunk of a polars column of whole numbers or texts."""
+        if ids.dtype != pl.String:
+            self.add_numbers(ids.cast(pl.Int64).to_numpy())
+            return
+        distinct = IdMap.of(ids)
+        codes = self._text_table().add_series(distinct.ids)
+        self.chunks.append(codes[distinct.encode(ids)])
+
+    def finish(self) -> tuple[IdMap, NDArray[np.int32]]:
+        """Give the map of the ids and the table from codes to its numbers."""
+        if self._texts is not None:
+            return _ranked(self._texts.ids())
+        if self._numbers is None and self._is_sparse():
+            self._hash_numbers()
+        if self._numbers is not None:
+            return _ranked(pl.Series(self._numbers.ids()))
+        seen = self._seen()
+        number_of = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+        return IdMap(pl.Series(np.flatnonzero(seen).astype(np.int64))), number_of
+
+    def _seen(self) -> NDArray[np.bool_]:
+        """Mark the ids that occur, where codes are ids."""
+        size = max((int(codes.max()) + 1 for codes in self.chunks if len(codes)), default=0)
+        seen = np.zeros(size, np.bool_)
+        for codes in self.chunks:
+            seen[codes] = True
+        return seen
+
+    def _is_sparse(self) -> bool:
+        largest = max((int(codes.max()) for codes in self.chunks if len(codes)), default=0)
+        return largest > max(_ALWAYS, _SPARSE * sum(map(len, self.chunks)))
+
+    def _hash_numbers(self) -> None:
+        """Leave the state in which codes are ids."""
+        self._numbers = NumberTable()
+        self.chunks = [self._numbers.add(codes.astype(np.int64)) for codes in self.chunks]
+
+    def _text_table(self) -> TextTable:
+        """Give the table of texts, turning the numbers so far into texts when it is first needed."""
+        if self._texts is None:
+            ids, number_of = self.finish()
+            self._texts = TextTable()
+            codes = self._texts.add_series(ids.ids.cast(pl.String))
+            self.chunks = [codes[number_of[chunk]] for chunk in self.chunks]
+        return self._texts
+
+
+def _ranked(ids: pl.Series) -> tuple[IdMap, NDArray[np.int32]]:
+    """Sort ids (in order of their codes) and give the place of each; two codes of the same id share a place."""
+    known = IdMap.of(ids)
+    return known, known.encode(ids)

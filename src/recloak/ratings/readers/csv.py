@@ -1,0 +1,47 @@
+"""CSV, TSV and their kin: commas, semicolons, tabs, bars or blanks, with or without a header."""
+
+from __future__ import annotations
+
+from recloak.errors import SourceError
+from recloak.ratings.readers.dialect import NO_QUOTES, QUOTES, QUOTES_IN_LINE, Dialect, dialect_of, split
+from recloak.ratings.readers.options import ReadOptions
+from recloak.ratings.readers.sources import Sample
+
+_SEPARATORS = (",", "\t", ";", "|", "")
+_LOOKED_AT = 50
+
+
+def dialect(sample: Sample, options: ReadOptions) -> Dialect:
+    """Recognise how a file is written."""
+    separator = "\t" if options.reader == "tsv" else _separator(sample)
+    return dialect_of(sample, separator, _quoting(separator), options)
+
+
+def _quoting(separator: str) -> int:
+    """Say what quotes mean: in CSV a quoted field may span lines, between tabs a title may simply begin with one."""
+    if not separator:
+        return NO_QUOTES
+    return QUOTES_IN_LINE if separator == "\t" else QUOTES
+
+
+def _separator(sample: Sample) -> str:
+    """Find the separator that splits most lines into the same number of fields, among equals the most fields."""
+    lines = [line for line in sample.lines()[:_LOOKED_AT] if not line.lstrip().startswith(("#", "%"))]
+    if not lines:
+        raise SourceError("the file is empty", file=sample.path)
+    scores = {separator: _score(lines, separator) for separator in _SEPARATORS}
+    best = max(_SEPARATORS, key=lambda separator: scores[separator])
+    if scores[best][1] < 2:
+        raise SourceError(
+            "no separator was found in its first line (comma, tab, semicolon, bar, '::' or blanks)",
+            file=sample.path,
+            value=lines[0][:60],
+        )
+    return best
+
+
+def _score(lines: list[str], separator: str) -> tuple[float, int]:
+    """Give the share of lines that have as many fields as most, and that number; one field is no split."""
+    counts = [len(split(line, separator, _quoting(separator))) for line in lines]
+    usual = max(set(counts), key=lambda count: (counts.count(count), count))
+    return (0.0, 1) if usual < 2 else (round(counts.count(usual) / len(counts), 1), usual)

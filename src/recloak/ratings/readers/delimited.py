@@ -1,0 +1,271 @@
+"""Reading delimited text in blocks: threads parse whole blocks, their rows are taken in in file order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak.errors import SourceError
+from recloak.progress import Advance
+from recloak.ratings.model import Scale
+from recloak.ratings.readers import kernels
+from recloak.ratings.readers.dialect import QUOTES, Dialect
+from recloak.ratings.readers.sources import unpacked
+from recloak.ratings.readers.times import number_of, seconds_of
+from recloak.ratings.rows import Rows
+from recloak.ratings.threads import n_threads
+
+BLOCK_BYTES = 1 << 24
+MAX_RECORD = 1 << 20  # bytes; a quote that stays open for longer was never meant to span lines
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some whole lines of a file."""
+
+    data: bytearray
+    stop: int
+    is_last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What the kernel found in a block; lines count from 1 inside it."""
+
+    buffer: NDArray[np.uint8]
+    numbers: NDArray[np.int64]  # (2, n_rows)
+    spans: NDArray[np.int32]  # (4, n_rows)
+    values: NDArray[np.float32]
+    times: NDArray[np.int64] | None
+    lines: NDArray[np.int32]
+    places: NDArray[np.int32]  # (n_places, 5)
+    n_lines: int
+    rest: int  # where a record begins whose quote does not close
+    whole: tuple[bool, bool]  # whether all user and all item ids are whole numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A row that cannot be right."""
+
+    line: int
+    rule: str
+    value: object | None
+    row: int | None  # its number in the block, None where it was not taken in
+
+
+def read_delimited(
+    path: Path, dialect: Dialect, rows: Rows, *, scale: Scale | None, skip_bad: bool, advance: Advance
+) -> None:
+    """Take the rows of a file in."""
+    taker = _Taker(path, dialect, rows, scale, skip_bad)
+    with unpacked(path) as stream, ThreadPoolExecutor(n_threads()) as pool:
+        waiting: deque[Future[Parsed]] = deque()
+        for block in _blocks(stream, dialect):
+            if dialect.quoting == QUOTES and block.data.find(b'"', 0, block.stop) >= 0:
+                while waiting:
+                    taker.take(waiting.popleft().result())
+                taker.take_quoted(block)
+            else:
+                waiting.append(pool.submit(parse_block, block.data, block.stop, dialect))
+            if len(waiting) > n_threads():
+                taker.take(waiting.popleft().result())
+            advance(block.stop / 1e6)
+        while waiting:
+            taker.take(waiting.popleft().result())
+        taker.end()
+
+
+def _blocks(stream: BinaryIO, dialect: Dialect) -> Iterator[Block]:
+    """Cut a stream after a line feed into blocks; the head is left out of the first."""
+    rest, n_head, is_first = b"", dialect.n_head, True
+    while True:
+        data = bytearray(len(rest) + BLOCK_BYTES)
+        data[: len(rest)] = rest
+        n = stream.readinto(memoryview(data)[len(rest) :])  # type: ignore[attr-defined]
+        stop = len(rest) + n
+        if is_first:
+            head = _head_end(data, stop, n_head)
+            data, stop, is_first = data[head:], stop - head, False
+        if not n:
+            yield Block(data, stop, True)
+            return
+        cut = data.rfind(b"\n", 0, stop) + 1
+        rest = bytes(data[cut:stop])
+        if cut:
+            yield Block(data, cut, False)
+
+
+def _head_end(data: bytearray, stop: int, n_head: int) -> int:
+    end = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    for _ in range(n_head):
+        after = data.find(b"\n", end, stop) + 1
+        end = after or stop
+    return end
+
+
+def parse_block(data: bytearray, stop: int, dialect: Dialect) -> Parsed:
+    """Parse the lines of ``data[:stop]``."""
+    n = data.count(b"\n", 0, stop) + 1
+    timed = dialect.roles[3] >= 0
+    buffer = np.frombuffer(data, np.uint8)
+    numbers, spans = np.empty((2, n), np.int64), np.empty((4, n), np.int32)
+    values, times = np.empty(n, np.float32), np.empty(n if timed else 0, np.int64)
+    lines, places = np.empty(n, np.int32), np.empty((2 * n, 5), np.int32)
+    separator = np.frombuffer(dialect.separator.encode(), np.uint8)
+    n_rows, n_places, n_lines, rest, *whole = kernels.parse(
+        buffer, stop, separator, dialect.quoting, dialect.n_fields, np.array(dialect.roles, np.int32),
+        numbers, spans, values, times, lines, places,
+    )  # fmt: skip
+    return Parsed(
+        buffer,
+        numbers[:, :n_rows],
+        spans[:, :n_rows],
+        values[:n_rows],
+        times[:n_rows] if timed else None,
+        lines[:n_rows],
+        places[:n_places],
+        n_lines,
+        rest,
+        (whole[0], whole[1]),
+    )
+
+
+class _Taker:
+    """Takes parsed blocks of one file into the rows, in order, and counts lines on the way."""
+
+    def __init__(self, path: Path, dialect: Dialect, rows: Rows, scale: Scale | None, skip_bad: bool) -> None:
+        self._path, self._dialect, self._rows, self._scale, self._skip_bad = path, dialect, rows, scale, skip_bad
+        self._line = dialect.n_head
+        self._rest = b""
+
+    def take(self, parsed: Parsed) -> None:
+        """Take in a block, after what the block before it left open."""
+        if self._rest:
+            self.take_quoted(Block(bytearray(), 0, True))
+        self._take(parsed)
+
+    def take_quoted(self, block: Block) -> None:
+        """Take in a block with quotes: a quoted field may span lines, so a record may go on in the next block."""
+        data = bytearray(self._rest) + block.data[: block.stop]
+        self._rest = b""
+        while data:
+            parsed = parse_block(data, len(data), self._dialect)
+            self._take(parsed)
+            data = data[parsed.rest :]
+            if data and len(data) <= MAX_RECORD and not block.is_last:
+                self._rest = bytes(data)
+                return
+            if data:
+                self._refuse([Problem(1, "a quote is opened and never closed", shown(data[:60]), None)])
+                self._line += 1
+                data = data[(data.find(b"\n") + 1) or len(data) :]
+
+    def end(self) -> None:
+        """Take in a record whose quote was still open when the file ended."""
+        self.take_quoted(Block(bytearray(), 0, True))
+
+    def _take(self, parsed: Parsed) -> None:
+        problems = problems_of(parsed, self._dialect.n_fields, self._scale)
+        self._refuse(problems)
+        take_rows(self._rows, parsed, problems)
+        self._line += parsed.n_lines
+
+    def _refuse(self, problems: list[Problem]) -> None:
+        refuse(problems, self._rows, lambda line: (self._path, self._line + line), skip_bad=self._skip_bad)
+
+
+def take_rows(rows: Rows, parsed: Parsed, problems: list[Problem]) -> None:
+    """Take in the rows of a block that have no problem."""
+    part: NDArray[np.bool_] | slice = slice(None)
+    if problems:
+        part = np.ones(len(parsed.values), np.bool_)
+        part[[problem.row for problem in problems if problem.row is not None]] = False
+    for axis, numbering in enumerate((rows.users, rows.items)):
+        if parsed.whole[axis] and not numbering.is_text:
+            numbering.add_numbers(parsed.numbers[axis][part])
+        else:
+            numbering.add_texts(parsed.buffer, parsed.spans[2 * axis][part], parsed.spans[2 * axis + 1][part])
+    # A copy, for a view would keep the whole block alive.
+    rows.add(parsed.values[part].copy(), None if parsed.times is None else parsed.times[part].copy())
+
+
+def refuse(problems: list[Problem], rows: Rows, locate: Callable[[int], tuple[Path, int]], *, skip_bad: bool) -> None:
+    """Stop at the first problem, or count them."""
+    if problems and not skip_bad:
+        first = min(problems, key=lambda problem: problem.line)
+        file, line = locate(first.line)
+        raise SourceError(first.rule, file=file, line=line, value=first.value)
+    rows.n_skipped += len({problem.line for problem in problems})
+
+
+def problems_of(parsed: Parsed, n_fields: int, scale: Scale | None) -> list[Problem]:
+    """Read what is odd in a block and list the rows that cannot be right."""
+    return [*_bad_or_odd(parsed, n_fields), *_outside(parsed, scale)]
+
+
+def _bad_or_odd(parsed: Parsed, n_fields: int) -> Iterator[Problem]:
+    for kind, line, start, end, row in parsed.places.tolist():
+        if kind == kernels.FIELDS:
+            yield Problem(line, f"a row must have {n_fields} fields", start, None)
+        elif kind in _RULES:
+            yield Problem(line, _RULES[kind], None, None)
+        else:
+            text = shown(parsed.buffer[start:end].tobytes())
+            rule = _read_rating(text, parsed, row) if kind == kernels.RATING else _read_time(text, parsed, row)
+            if rule is not None:
+                yield Problem(line, rule, text or None, row)
+
+
+_RULES = {
+    kernels.USER_EMPTY: "the user's id must not be empty",
+    kernels.ITEM_EMPTY: "the item's id must not be empty",
+    kernels.NO_NUMBER: "a user's id must be a whole number in this layout",
+    kernels.NO_ITEM: "a rating must stand below a line with its item, such as '1:'",
+}
+
+
+def _outside(parsed: Parsed, scale: Scale | None) -> Iterator[Problem]:
+    """Find ratings outside the scale that was given."""
+    if scale is None:
+        return
+    low, high = np.float32(scale.low), np.float32(scale.high)
+    rule = f"a rating must lie between {scale.low:g} and {scale.high:g}"
+    for row in np.flatnonzero((parsed.values < low) | (parsed.values > high)).tolist():
+        yield Problem(int(parsed.lines[row]), rule, float(f"{parsed.values[row]:.7g}"), row)
+
+
+def shown(raw: bytes | bytearray) -> str:
+    """Give bytes as text for a message."""
+    return bytes(raw).decode("utf-8", "backslashreplace")
+
+
+def _read_rating(text: str, parsed: Parsed, row: int) -> str | None:
+    """Read a rating that is not a plain decimal; give the rule it breaks, if any."""
+    if not text:
+        return "a rating must not be empty"
+    number = number_of(text)
+    if number is None:
+        return "a rating must be a number"
+    with np.errstate(over="ignore"):
+        parsed.values[row] = number
+    return None if np.isfinite(parsed.values[row]) else "a rating must be a finite number"
+
+
+def _read_time(text: str, parsed: Parsed, row: int) -> str | None:
+    """Read a time that is neither plain seconds nor a plain ISO date; give the rule it breaks, if any."""
+    if not text:
+        return "a time must not be empty (--time none leaves times out)"
+    seconds = seconds_of(text)
+    if seconds is None:
+        return "a time must be in seconds, milliseconds or an ISO date (--time none leaves times out)"
+    assert parsed.times is not None
+    parsed.times[row] = seconds
+    return None

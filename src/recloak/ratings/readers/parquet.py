@@ -1,0 +1,56 @@
+"""Parquet files, read by polars batch by batch."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import polars as pl
+
+from recloak.errors import SourceError
+from recloak.progress import Advance
+from recloak.ratings.columns import find_columns
+from recloak.ratings.readers.options import ReadOptions
+from recloak.ratings.readers.sources import Sample, unpacked
+from recloak.ratings.rows import Rows
+from recloak.ratings.tables import add_columns
+
+_BATCH_ROWS = 1 << 20
+
+
+def matches(sample: Sample) -> bool:
+    """Tell a file that begins as Parquet files do."""
+    return sample.head.startswith(b"PAR1")
+
+
+def read_parquet(sample: Sample, rows: Rows, options: ReadOptions, advance: Advance) -> None:
+    """Take the rows of a file in."""
+    path = sample.path
+    if not matches(sample):
+        raise SourceError("is no Parquet file", file=path)
+    try:
+        _read(path, rows, options, advance)
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).splitlines()[0]
+        raise SourceError(f"the Parquet file is damaged or not supported: {reason}", file=path) from None
+
+
+def _read(path: Path, rows: Rows, options: ReadOptions, advance: Advance) -> None:
+    lazy = pl.scan_parquet(_bytes(path), glob=False)
+    try:
+        columns = find_columns(lazy.collect_schema().names(), **options.columns())
+    except SourceError as error:
+        raise SourceError(error.rule, file=path, value=error.value) from None
+    n_rows = 0
+    chosen = lazy.select(pl.col(name).alias(role) for role, name in columns.items())
+    for batch in chosen.collect_batches(chunk_size=_BATCH_ROWS, maintain_order=True):
+        add_columns(rows, batch, scale=options.bounds(), skip_bad=options.skip_bad, file=path, first_row=n_rows)
+        n_rows += batch.height
+        advance(0)
+    advance(path.stat().st_size / 1e6)
+
+
+def _bytes(path: Path) -> Path | io.BytesIO:
+    """Give the file, or its bytes where it is compressed as a whole: Parquet is read from its end."""
+    with path.open("rb") as raw, unpacked(path) as stream:
+        return path if raw.read(4) == b"PAR1" else io.BytesIO(stream.read())
