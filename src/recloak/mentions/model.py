@@ -1,0 +1,217 @@
+"""The values that pass between finding, identifying, defending and advising (Frankowski et al. 2006, paper 004).
+
+Makers produce them; attackers elsewhere may import this module and nothing else of the room.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+LEVELS = (1, 5, 10, 100)  # the values of k at which the paper reports
+
+
+@dataclass(frozen=True, slots=True)
+class MentionIntake:
+    """What was taken in and what was left out on the way to a `Mentions`."""
+
+    n_rows: int = 0
+    n_repeated: int = 0  # the same target mentioned the item before
+    n_unknown_items: int = 0  # mentions of items that are not in the ratings: no candidate is told apart by them
+    n_unknown_users: int = 0  # targets who are not in the ratings: kept, they are what an open set is about
+    n_without: int = 0  # users whose rows name no item: they mention nothing and are not among the targets
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Mentions:
+    """What each target mentions in public, in the numbers of the ratings it is to be matched with.
+
+    Target t mentions ``items[indptr[t]:indptr[t + 1]]``, each item once, ascending, and ``outside[t]`` items that the
+    ratings do not know (rated by nobody). ``users[t]`` is the truth: the number of the same person in the ratings, or
+    -1 where they are not there.
+    """
+
+    target_ids: pl.Series  # (n_targets,)
+    users: NDArray[np.int32]  # (n_targets,)
+    indptr: NDArray[np.int64]  # (n_targets + 1,)
+    items: NDArray[np.int32]  # (n_mentions,)
+    ratings: NDArray[np.float32]  # (n_mentions,) what the mention says about the item, nan where it says nothing
+    outside: NDArray[np.int64]  # (n_targets,)
+    intake: MentionIntake = field(default=MentionIntake())
+
+    def __post_init__(self) -> None:
+        for array in (self.users, self.indptr, self.items, self.ratings, self.outside):
+            array.flags.writeable = False
+
+    @property
+    def n_targets(self) -> int:
+        """Number of people who mention something."""
+        return len(self.users)
+
+    @property
+    def n_mentions(self) -> int:
+        """Number of mentions that the ratings know."""
+        return len(self.items)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of mentions of each target that the ratings know."""
+        return np.diff(self.indptr)
+
+    @property
+    def totals(self) -> NDArray[np.int64]:
+        """Number of mentions of each target, known to the ratings or not."""
+        return self.counts + self.outside
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which targets are in the ratings."""
+        return self.users >= 0
+
+    def owners(self) -> NDArray[np.int64]:
+        """Give the target of each mention, in the order of ``items``."""
+        return np.repeat(np.arange(self.n_targets), self.counts)
+
+    def where(self, keep: NDArray[np.bool_]) -> Mentions:
+        """Give the mentions whose mask is set, with the same targets, even those left with none."""
+        ends = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
+        kept = (self.items[keep], self.ratings[keep])
+        return Mentions(self.target_ids, self.users, ends[self.indptr], *kept, self.outside, self.intake)
+
+    def take(self, targets: NDArray[np.bool_]) -> Mentions:
+        """Give the mentions of those targets whose mask is set."""
+        keep = targets[self.owners()]
+        indptr = np.concatenate(([0], np.cumsum(self.counts[targets])))
+        kept = (self.items[keep], self.ratings[keep], self.outside[targets])
+        return Mentions(self.target_ids.filter(pl.Series(targets)), self.users[targets], indptr, *kept, self.intake)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Standing:
+    """Where each target stands in the list that an algorithm makes of the candidates.
+
+    ``better`` candidates score above the target, ``tied`` score the same, the target among them; ``tied`` 0 says that
+    the target is not in the list (absent, left out as a heavy rater, or not possible).
+    """
+
+    better: NDArray[np.int64]  # (n_targets,)
+    tied: NDArray[np.int64]  # (n_targets,)
+
+    def expected(self, k: int) -> NDArray[np.float64]:
+        """Give the chance of each target to stand among the first k when ties fall at random."""
+        share: NDArray[np.float64] = np.clip((k - self.better) / np.maximum(self.tied, 1), 0.0, 1.0)
+        return np.where(self.tied > 0, share, 0.0)
+
+    def optimistic(self, k: int) -> NDArray[np.bool_]:
+        """Tell who stands among the first k when every tie falls to the attacker's good."""
+        return (self.tied > 0) & (self.better < k)
+
+    def pessimistic(self, k: int) -> NDArray[np.bool_]:
+        """Tell who stands among the first k when every tie falls to the attacker's harm."""
+        return (self.tied > 0) & (self.better + self.tied <= k)
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """The share of targets k-identified, for each k: ties at random with Wilson's 95 % interval, at best, at worst."""
+
+    k: tuple[int, ...]
+    rate: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    optimistic: tuple[float, ...]
+    pessimistic: tuple[float, ...]
+
+    def to_json(self) -> dict[str, list[float]]:
+        """Give plain lists, ready for JSON."""
+        names = ("k", "rate", "low", "high", "optimistic", "pessimistic")
+        return {name: [round(value, 6) for value in getattr(self, name)] for name in names}
+
+    def at(self, k: int) -> float:
+        """Give the rate at one of the levels."""
+        return self.rate[self.k.index(k)]
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The targets with ``low`` to ``high`` mentions (``high`` None: no end) and how many of them are identified."""
+
+    low: int
+    high: int | None
+    n_targets: int
+    rates: dict[str, float]  # by algorithm, 1-identified
+    reasons: dict[str, float]  # of Set Intersection at k = 1, shares that sum to 1
+
+    @property
+    def label(self) -> str:
+        """Name the bin as a chart does."""
+        if self.high is None:
+            return f"{self.low}+"
+        return str(self.low) if self.high == self.low else f"{self.low}-{self.high}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Give a plain value, ready for JSON."""
+        return {
+            "mentions": self.label,
+            "n_targets": self.n_targets,
+            "rates": {name: round(rate, 6) for name, rate in self.rates.items()},
+            "reasons": {name: round(share, 6) for name, share in self.reasons.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSet:
+    """How well the attacker knows when to speak, where some targets are not in the data.
+
+    Named are those whose best candidate is held for the target with at least ``threshold`` probability. Precision is
+    the share of right names among the named, recall the share of the present targets who are rightly named.
+    """
+
+    n_present: int
+    n_absent: int
+    threshold: float
+    precision: float | None  # None: nobody was named
+    recall: float | None  # None: nobody is present
+    n_named: int
+    calibration_error: float  # mean distance of stated probability and frequency, over ten bins
+    curve: tuple[tuple[float, float | None, float | None], ...]  # threshold, precision, recall
+
+    def to_json(self) -> dict[str, Any]:
+        """Give a plain value, ready for JSON."""
+        plain = {name: getattr(self, name) for name in self.__slots__ if name != "curve"}
+        points = [{"threshold": t, "precision": p, "recall": r} for t, p, r in self.curve]
+        return {**plain, "curve": points}
+
+
+@dataclass(frozen=True, slots=True)
+class Identification:
+    """Everything `identify` found out."""
+
+    algorithms: dict[str, Rates]
+    n_targets: int
+    n_candidates: int
+    n_heavy: int
+    rated_share: float | None  # of the mentions by present targets, how many the mentioner rated
+    bins: tuple[Bin, ...]
+    reasons: dict[str, dict[str, float]]  # k -> reason -> share, for Set Intersection
+    open_set: OpenSet | None
+    intake: MentionIntake
+
+    def to_json(self) -> dict[str, Any]:
+        """Give a plain value, ready for JSON."""
+        taken = {name: getattr(self.intake, name) for name in self.intake.__slots__}
+        return {
+            "algorithms": {name: rates.to_json() for name, rates in self.algorithms.items()},
+            "n_targets": self.n_targets,
+            "n_candidates": self.n_candidates,
+            "n_heavy": self.n_heavy,
+            "rated_share": self.rated_share,
+            "by_mentions": [each.to_json() for each in self.bins],
+            "set_intersection_reasons": self.reasons,
+            "open_set": None if self.open_set is None else self.open_set.to_json(),
+            "intake": taken,
+        }
