@@ -1,0 +1,182 @@
+"""The row kernel of the factorisation: what is believed about a block of rows while the other side is held still.
+
+A row is a user or an item. With the other side's numbers z = (q, 1) and biases b known up to variances, the numbers
+x = (p, bias) of a row with the ratings t are again normal, with mean and variances (Lim & Teh 2007, "Variational
+Bayesian approach to movie rating prediction"; a row's own numbers vary independently, as in Raiko, Ilin & Karhunen
+2007, "Principal component analysis for large scale problems with lots of missing values")
+
+    A = sum (z z^T + diag(var z)) + noise diag(1 / prior),    mean = A^-1 sum (t - mu - b) z,    var_f = noise / A_ff
+
+Without variances and with ``noise / prior = ridge`` the mean is the row of ordinary alternating least squares. Every
+row is solved alone and in a fixed order, so the result has the same bits whatever the number of threads, and a block of
+rows can be solved anywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import get_num_threads, njit, prange
+from numpy.typing import NDArray
+
+from recloak.publish.tile import TILE, add_outer_tile
+
+_CHUNK = 128  # ratings gathered at a time; with 30 factors they fill half of a first-level cache
+_ROW_COST = 100  # the fixed cost of a row, in ratings
+_FAST = {"contract", "reassoc", "nsz", "arcp"}  # lets loops use wide registers; the compiled order stays fixed
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Rows:
+    """A block of rows: row r has the ratings ``values[indptr[r]:indptr[r + 1]]`` for ``others``, in a fixed order."""
+
+    indptr: NDArray[np.int64]  # (n_rows + 1,)
+    others: NDArray[np.int32]
+    values: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:  # one and the same kind of array, so that the kernels are compiled once
+            view = getattr(self, name).view()
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of ratings of each row."""
+        return np.diff(self.indptr)
+
+    def block(self, start: int, stop: int) -> Rows:
+        """Give the rows from ``start`` up to but not including ``stop``; nothing is copied."""
+        return Rows(self.indptr[start : stop + 1], self.others, self.values)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Beliefs:
+    """What is believed about one side: the last column is the bias, the others are the factors."""
+
+    mean: NDArray[np.float32]  # (n, rank + 1)
+    variance: NDArray[np.float32]  # (n, rank + 1)
+
+    @property
+    def rank(self) -> int:
+        """Number of factors."""
+        return self.mean.shape[1] - 1
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which rows have ratings: of the others nothing is believed, and their variances are 0."""
+        return self.variance[:, -1] > 0
+
+
+def solve_rows(
+    rows: Rows, beliefs: Beliefs, *, mu: float, noise: float, prior: NDArray[np.float64]
+) -> tuple[Beliefs, NDArray[np.float32]]:
+    """Give what is to be believed about a block of rows, and the expected sum of squared errors of each.
+
+    ``beliefs`` holds about the other side; ``prior`` has the variance of each factor and of the bias before any rating
+    is seen. A row without ratings gets zeros.
+    """
+    shape = len(rows), beliefs.rank + 1
+    mean, variance, errors = np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.zeros(len(rows), np.float32)
+    blocks = even_blocks(rows, 16 * get_num_threads())
+    levels = np.float32(mu), np.float32(noise), (noise / prior).astype(np.float32)
+    _solve_blocks(blocks, rows.indptr, rows.others, rows.values, _table(beliefs), *levels, mean, variance, errors)
+    return Beliefs(mean, variance), errors
+
+
+def even_blocks(rows: Rows, n_blocks: int) -> NDArray[np.int64]:
+    """Cut the rows into blocks of about equal cost, so that a few heavy rows do not keep one thread busy alone."""
+    cost = rows.indptr - rows.indptr[0] + _ROW_COST * np.arange(len(rows) + 1)
+    cuts = np.searchsorted(cost, np.linspace(0, cost[-1], n_blocks + 1)[1:-1])
+    return np.concatenate(([0], cuts, [len(rows)]))
+
+
+def _table(beliefs: Beliefs) -> NDArray[np.float32]:
+    """Lay each row out as a rating meets it: factors, 1, bias, zeros; then the variances in the same places."""
+    n, rank = len(beliefs.mean), beliefs.rank
+    width = -(-(rank + 2) // TILE) * TILE
+    table = np.zeros((n, 2 * width), np.float32)
+    table[:, :rank], table[:, rank], table[:, rank + 1] = beliefs.mean[:, :rank], 1, beliefs.mean[:, rank]
+    table[:, width : width + rank], table[:, width + rank + 1] = beliefs.variance[:, :rank], beliefs.variance[:, rank]
+    return table
+
+
+@njit(cache=True, parallel=True, nogil=True)
+def _solve_blocks(blocks, indptr, others, values, table, mu, noise, ridge, mean, variance, errors):  # type: ignore[no-untyped-def]
+    width = table.shape[1] // 2
+    for block in prange(len(blocks) - 1):
+        gathered = np.empty((_CHUNK, width), np.float32)
+        sums = np.empty((width, width), np.float32)
+        spread = np.empty(width, np.float32)
+        for row in range(blocks[block], blocks[block + 1]):
+            start, stop = indptr[row], indptr[row + 1]
+            if start < stop:
+                sums[:] = 0
+                spread[:] = 0
+                _add_ratings(others[start:stop], values[start:stop], table, mu, len(ridge), gathered, sums, spread)
+                errors[row] = _solve_row(sums, spread, noise, ridge, mean[row], variance[row])
+
+
+@njit(cache=True)
+def _add_ratings(others, values, table, mu, place, gathered, sums, spread):  # type: ignore[no-untyped-def]
+    """Add the outer products of (z, t) over a row's ratings to the lower tiles of ``sums``, and the variances."""
+    n, width = len(others), gathered.shape[1]
+    for first in range(0, n, _CHUNK):
+        last = min(first + _CHUNK, n)
+        _gather(others[first:last], values[first:last], table, mu, place, gathered, spread)
+        for row in range(0, width, TILE):
+            for column in range(0, row + TILE, TILE):
+                add_outer_tile(gathered, last - first, row, column, sums)  # type: ignore[call-arg]
+
+
+@njit(cache=True, fastmath=_FAST)
+def _gather(others, values, table, mu, place, gathered, spread):  # type: ignore[no-untyped-def]
+    """Lay (z, t) of each rating side by side, with t = value - mu - bias in the place of the bias."""
+    width = gathered.shape[1]
+    for r in range(len(others)):
+        other = others[r]
+        for f in range(width):
+            gathered[r, f] = table[other, f]
+        for f in range(width):
+            spread[f] += table[other, width + f]
+        gathered[r, place] = values[r] - mu - gathered[r, place]
+
+
+@njit(cache=True, fastmath=_FAST)
+def _solve_row(sums, spread, noise, ridge, mean, variance):  # type: ignore[no-untyped-def]
+    """Solve one row from the sums of its (z, t); give its expected sum of squared errors.
+
+    Cholesky's factor of the sums with t as their last row holds the half-solved right-hand side in that row, and what
+    is left of t . t is the penalised residual.
+    """
+    n = len(ridge)
+    for f in range(n):
+        sums[f, f] += spread[f] + ridge[f]
+        variance[f] = noise / sums[f, f]
+    error = _factor(sums, n) + spread[n]
+    for f in range(n - 1, -1, -1):
+        mean[f] = sums[n, f] / sums[f, f]
+        for g in range(f):
+            sums[n, g] -= sums[f, g] * mean[f]
+        error += noise - ridge[f] * (mean[f] * mean[f] + variance[f])
+    return error
+
+
+@njit(cache=True, fastmath=_FAST)
+def _factor(sums, n):  # type: ignore[no-untyped-def]
+    """Make the lower triangle Cholesky's L, row by row; give what is left of the last diagonal element."""
+    for i in range(n + 1):
+        for j in range(i):
+            dot = np.float32(0)
+            for k in range(j):
+                dot += sums[i, k] * sums[j, k]
+            sums[i, j] = (sums[i, j] - dot) / sums[j, j]
+        left = sums[i, i]
+        for k in range(i):
+            left -= sums[i, k] * sums[i, k]
+        sums[i, i] = np.sqrt(max(left, np.float32(1e-20)))
+    return max(left, np.float32(0))
