@@ -92,6 +92,7 @@ class Summary:
     n_rows: int
     n_repeated: int  # rows dropped because a later one rates the same item for the same user
     n_skipped: int  # rows dropped because they cannot be right
+    notes: tuple[str, ...] = ()  # what the reader took for granted
 
     def to_json(self) -> dict[str, Any]:
         """Give the summary as JSON."""
@@ -103,6 +104,7 @@ class Summary:
             "activity": self.activity.to_json(),
             "popularity": self.popularity.to_json(),
             "top_shares": {str(n): share for n, share in self.top_shares},
+            "notes": list(self.notes),
             "times": None if self.times is None else self.times.to_json(),
         }
 
@@ -128,6 +130,7 @@ def summarise(ratings: Ratings) -> Summary:
         n_rows=max(ratings.intake.n_rows, ratings.n_ratings),
         n_repeated=ratings.intake.n_repeated,
         n_skipped=ratings.intake.n_skipped,
+        notes=ratings.intake.notes,
     )
 
 

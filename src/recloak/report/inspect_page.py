@@ -258,7 +258,7 @@ def inspect_account(summary: Summary, exposure: Exposure) -> tuple[str, ...]:
     return (
         f"Read {plural(summary.n_rows, 'row')}; dropped {count(summary.n_repeated)} that a later row of the same user "
         f"and item replaces and {count(summary.n_skipped)} that could not be right; "
-        f"kept {plural(summary.n_ratings, 'rating')}.",
+        f"kept {plural(summary.n_ratings, 'rating')}." + "".join(f" {note}" for note in summary.notes),
         "Counted the ratings per user, per item, per step of the scale and per year. "
         "A percentile is a count that occurs.",
         f"Drew {plural(exposure.n_targets, 'user')} at random, and of each {known} of the rated items at random, "

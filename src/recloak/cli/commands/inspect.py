@@ -1,0 +1,74 @@
+"""``recloak inspect``: what is in a source, and how exposed its users already are."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.errors import OptionError
+from recloak.files import written_file
+from recloak.ratings.exposure import ExposureOptions
+
+if TYPE_CHECKING:
+    from recloak.ratings import Exposure, Summary
+
+_ENDINGS = (".html", ".svg")
+
+
+@click.command()
+@click.argument("source", nargs=-1, required=True)
+@source_options
+@options_of(ExposureOptions, leave_out=("known",))
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Page to write (.html), or its first chart (.svg).")
+@seed_option
+@json_option
+@with_progress
+def command(source: tuple[str, ...], out: Path | None, seed: int | None, as_json: bool, **given: Any) -> None:
+    """Tell what is in SOURCE and how exposed its users already are.
+
+    Counts, scale, spread, histogram, time span, repeated pairs, and the share of users whom 1, 2, 4 or 8 known items
+    single out. Several files are read as one source.
+    """
+    from recloak.ratings import ReadOptions, expose, read, summarise
+
+    if out is not None and out.suffix not in _ENDINGS:
+        raise OptionError(f"--out must end in .html or .svg, got {str(out)!r}")
+    read_options, exposure_options = gather(ReadOptions, given), gather(ExposureOptions, given)
+    with nullcontext() if out is None else written_file(out) as aside:  # a place that cannot be written shows at once
+        ratings = read(source, options=read_options)
+        summary, exposure = summarise(ratings), expose(ratings, exposure_options, rng=seed)
+        if out is not None and aside is not None:
+            aside.write_text(_written(out.suffix, source, summary, exposure), encoding="utf-8")
+    if as_json:
+        emit_json({"source": _name(source), **summary.to_json(), "exposure": exposure.to_json()})
+    else:
+        from recloak.cli.inspect_tables import print_tables
+
+        print_tables(_name(source), summary, exposure)
+        click.echo("" if out is None else f"Written to {out}.", nl=out is not None)
+
+
+def _name(source: tuple[str, ...]) -> str:
+    """Name a source without the folders that lead to it."""
+    first = Path(source[0]).absolute().name
+    return first if len(source) == 1 else f"{first} and {len(source) - 1} more"
+
+
+def _written(ending: str, source: tuple[str, ...], summary: Summary, exposure: Exposure) -> str:
+    """Give the page, or its first chart as a picture."""
+    from recloak.report import render
+    from recloak.report.formats import count
+    from recloak.report.inspect_page import headline, inspect_page, telling_level, unique_chart
+    from recloak.report.picture import picture
+    from recloak.report.provenance import source_hash, versions
+
+    if ending == ".svg":
+        caption = f"{_name(source)}: {count(summary.n_users)} users, {count(summary.n_ratings)} ratings"
+        return picture(unique_chart(exposure), headline=headline(telling_level(exposure)), caption=caption)
+    hashes = tuple((f"SHA-256 of {Path(one).absolute().name}", source_hash(one)) for one in source)
+    provenance = (("Seed", str(exposure.seed)), *hashes, ("Versions", versions()))
+    return render(inspect_page(summary, exposure, source=_name(source), provenance=provenance))
