@@ -1,7 +1,4 @@
-"""The values that pass between the steps of publishing.
-
-Makers produce them; the verifier and the attackers may import this module and nothing else of the room.
-"""
+"""The values that pass between the steps of publishing."""
 
 from __future__ import annotations
 

@@ -1,0 +1,112 @@
+"""``recloak publish``: an anonymised release of ratings."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.errors import MissingExtraError
+from recloak.publish.options import PublishOptions
+
+if TYPE_CHECKING:
+    from recloak.publish.release import Release
+
+
+class _Grid(click.ParamType[float | str]):
+    """A step, or the word none."""
+
+    name = "STEP|none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+        """Read a step."""
+        if value == "none":
+            return "none"
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number nor none", param, ctx)
+
+
+_folder = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("source", metavar="SOURCE", type=_folder)
+@click.option("-o", "--output", metavar="DIR", type=_folder, required=True, help="The public folder.")
+@options_of(PublishOptions, leave_out=("grid",))
+@click.option("--grid", type=_Grid(), help="step of the published grid of labels, or none; by default chosen per mode")
+@click.option(
+    "--layout",
+    type=click.Choice(["long", "grouped"]),
+    help="one row per user or per group [default: grouped for padded, long for pure]",
+)
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["parquet", "csv"]),
+    default="parquet",
+    show_default=True,
+    help="what the tables are written as",
+)
+@click.option("--private", metavar="DIR", type=_folder, help="where who-is-who goes [default: DIR-private]")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "spark"]),
+    default="local",
+    show_default=True,
+    help="where the work is done",
+)
+@source_options
+@seed_option
+@json_option
+@with_progress
+def command(
+    source: Path,
+    output: Path,
+    layout: str | None,
+    file_format: str,
+    private: Path | None,
+    engine: str,
+    seed: int | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Publish the ratings in SOURCE as a k-anonymous release in the folder DIR.
+
+    What was written is verified before it appears; who is who goes into a private folder that only you can read.
+    """
+    from recloak.publish.folders import check_folders
+    from recloak.ratings import ReadOptions, read
+
+    options = gather(PublishOptions, given)
+    public, hidden = check_folders(output, private)
+    release = _publisher(engine)(read(source, options=gather(ReadOptions, given)), options=options, rng=seed)
+    release.write(public, private=hidden, layout=layout, format=file_format)
+    facts = release.facts
+    if as_json:
+        counts = {name: getattr(facts, name) for name in ("k", "mode", "n_users", "n_items", "n_ratings", "n_groups")}
+        emit_json({"verdict": "pass", "folder": str(public), "private": str(hidden), **counts})
+    else:
+        click.echo(
+            f"{facts.n_users:,} users in {facts.n_groups:,} groups of at least {facts.k}, verified, in {public}; "
+            f"who is who in {hidden}"
+        )
+
+
+def _publisher(engine: str) -> Callable[..., Release]:
+    """Give the function that makes a release on this machine or on Spark."""
+    if engine == "local":
+        from recloak.publish.recipe import publish
+
+        return publish
+    try:
+        return importlib.import_module("recloak.spark.publish").publish
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"engine spark needs {error.name}; install it with: pip install 'recloak[spark]'"
+        ) from None

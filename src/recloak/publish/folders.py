@@ -1,0 +1,161 @@
+"""The two folders of a release: the public one, verified before it appears, and the private one.
+
+Both are written aside. The public one is verified there; then the private one is put into place, and the public one
+last. A kill at any moment therefore leaves both folders or no public one. A private folder without its public one is
+what a killed run left, and the next run replaces it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from recloak import progress
+from recloak.errors import InputError, OptionError, RefusedError
+from recloak.files import sha256_of, written_folder
+from recloak.publish.card import data_card
+from recloak.publish.manifest import make_manifest
+from recloak.publish.model import CARD, MANIFEST, TABLES, table_names
+from recloak.publish.release import Block, Release
+from recloak.publish.verify import verify
+from recloak.publish.writing import Column, ItemColumn, table_file
+
+ACCOUNT = "account.json"
+MAPPING = "mapping.parquet"
+
+
+def write_release(
+    release: Release, folder: str | Path, *, private: str | Path | None = None, layout: str | None = None,
+    file_format: str = "parquet",
+) -> Path:  # fmt: skip
+    """Write a release into place, both folders or none, and give the public one."""
+    layout = layout or default_layout(release.facts.mode)
+    _check_choice("layout", layout, tuple(TABLES))
+    _check_choice("format", file_format, ("parquet", "csv"))
+    public, hidden = check_folders(folder, private)
+    in_place = False
+    try:
+        with written_folder(public) as aside:
+            write_public(release, aside, layout, file_format)
+            _require_pass(release, aside)
+            about = {"layout": layout, "format": file_format, "manifest_sha256": sha256_of(aside / MANIFEST)}
+            with written_folder(hidden, mode=0o700, replace=_is_left_over(hidden, public)) as hidden_aside:
+                write_private(release, hidden_aside, about)
+            in_place = True
+    except BaseException:
+        if in_place and not (public / MANIFEST).exists():
+            shutil.rmtree(hidden, ignore_errors=True)
+        raise
+    return public
+
+
+def default_layout(mode: str) -> str:
+    """Give the layout of a mode: padded rows are long and shared, so they are written once per group."""
+    return "grouped" if mode == "padded" else "long"
+
+
+def check_folders(folder: str | Path, private: str | Path | None) -> tuple[Path, Path]:
+    """Refuse folders that cannot be written to, before any work is done; give the public and the private one."""
+    public = Path(folder)
+    hidden = public.absolute().with_name(f"{public.absolute().name}-private") if private is None else Path(private)
+    outer, inner = public.resolve(), hidden.resolve()
+    if outer == inner or outer in inner.parents or inner in outer.parents:
+        raise InputError(f"{hidden}: the private folder must lie apart from the public folder {public}")
+    for target in (public, hidden):
+        if target.is_file():
+            raise InputError(f"{target}: is a file, a folder is to be written there")
+        if not target.absolute().parent.is_dir():
+            raise InputError(f"{target}: there is no folder {target.absolute().parent} to write into")
+        if target.is_dir() and any(target.iterdir()) and not (target == hidden and _is_left_over(hidden, public)):
+            raise InputError(f"{target}: the folder exists and is not empty; choose another or remove it first")
+    return public, hidden
+
+
+def _is_left_over(hidden: Path, public: Path) -> bool:
+    """Tell whether a private folder was left by a run that was killed before its public one was in place."""
+    return not (public / MANIFEST).exists() and hidden.is_dir() and _names(hidden) == {ACCOUNT, MAPPING}
+
+
+def _names(folder: Path) -> set[str]:
+    return {entry.name for entry in folder.iterdir()}
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise OptionError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+
+
+def _require_pass(release: Release, folder: Path) -> None:
+    """Verify what was written, as a stranger would; diversity needs the source."""
+    facts = release.facts
+    original = None if facts.diversity is None else release.source
+    verdict = verify(folder, k=facts.k, original=original, diversity=facts.diversity)
+    if not verdict.passed:
+        raise RefusedError(f"the release does not keep its promise, so nothing was published: {verdict.problems[0]}")
+
+
+def write_public(release: Release, folder: Path, layout: str, file_format: str) -> None:
+    """Write tables, data card and manifest into a folder; every file carries the same fixed time of change."""
+    names = table_names(layout, file_format)
+    rows = {names[table]: _write_table(release, folder / names[table], layout, table, file_format) for table in names}
+    (folder / CARD).write_text(data_card(release.facts, layout, file_format), encoding="utf-8")
+    manifest = make_manifest(release.facts, layout, file_format, folder, rows)
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    for file in folder.iterdir():
+        os.utime(file, (0, 0))
+
+
+def _write_table(release: Release, path: Path, layout: str, table: str, file_format: str) -> int:
+    """Write one table block by block, computing the next block while one is written; give the number of rows."""
+    if table == "members":
+        return _write_members(release, path, file_format)
+    name = TABLES[layout][table][0]
+    items = ItemColumn(release.item_ids)
+    types = {name: pa.int32(), "item": items.type, "rating": pa.float32()}
+    n_rows, gridded = 0, release.facts.grid is not None
+    total = release.facts.n_groups if layout == "grouped" else release.facts.n_users
+    with progress.task("writing", total) as advance, table_file(path, types, file_format, gridded=gridded) as sink:
+        for block in _ahead(release.blocks(layout)):
+            sink.write(_columns(name, block, items))
+            n_rows += len(block.cells.items)
+            advance(len(block.names))
+    return n_rows
+
+
+def _columns(name: str, block: Block, items: ItemColumn) -> dict[str, Column]:
+    repeated = np.repeat(block.names.astype(np.int32), np.diff(block.cells.indptr))
+    return {name: repeated, "item": items.of(block.cells.items), "rating": block.cells.labels}
+
+
+def _ahead(blocks: Iterator[Block]) -> Iterator[Block]:
+    """Give the blocks in order while one thread prepares the next."""
+    with ThreadPoolExecutor(1) as worker:
+        waiting = worker.submit(next, blocks, None)
+        while (block := waiting.result()) is not None:
+            waiting = worker.submit(next, blocks, None)
+            yield block
+
+
+def _write_members(release: Release, path: Path, file_format: str) -> int:
+    users = np.arange(1, release.facts.n_users + 1, dtype=np.int32)
+    types = {"user": pa.int32(), "group": pa.int32()}
+    with table_file(path, types, file_format, gridded=True) as sink:
+        sink.write({"user": users, "group": (release.groups + 1).astype(np.int32)})
+    return len(users)
+
+
+def write_private(release: Release, folder: Path, about: dict[str, Any]) -> None:
+    """Write who is who and the account of what was done; only the owner may read them."""
+    release.mapping().write_parquet(folder / MAPPING)
+    account = {**release.account, "release": about}
+    (folder / ACCOUNT).write_text(json.dumps(account, indent=2) + "\n", encoding="utf-8")
+    for file in folder.iterdir():
+        file.chmod(0o600)

@@ -1,0 +1,31 @@
+"""The values of publishing, inside (between the steps) and outside (what a stranger is given).
+
+Makers produce them; the verifier and the attackers may import this module and nothing else of the room.
+"""
+
+from recloak.publish.model.public import (
+    CARD,
+    FORMAT,
+    MANIFEST,
+    TABLES,
+    VERSION,
+    Diversity,
+    Verdict,
+    sealed,
+    table_names,
+)
+from recloak.publish.model.steps import Grouping, Padding
+
+__all__ = [
+    "CARD",
+    "FORMAT",
+    "MANIFEST",
+    "TABLES",
+    "VERSION",
+    "Diversity",
+    "Grouping",
+    "Padding",
+    "Verdict",
+    "sealed",
+    "table_names",
+]

@@ -1,0 +1,139 @@
+"""The recipe: pad, group, homogenise, diversify, name afresh, in one call; each step can be called on its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from recloak.errors import InputError
+from recloak.publish.diversity import diversify
+from recloak.publish.grid import Grid, make_grid
+from recloak.publish.group import GroupOptions, group
+from recloak.publish.homogenise import group_means, profiles_of
+from recloak.publish.manifest import Facts
+from recloak.publish.model import Grouping, Padding
+from recloak.publish.options import PublishOptions
+from recloak.publish.pad import PadOptions, pad
+from recloak.publish.profiles import Profiles
+from recloak.publish.release import Release, release
+from recloak.publish.tally import Tally, tally
+from recloak.randomness import Randomness, Rng, randomness
+from recloak.ratings import Ratings
+
+
+@dataclass
+class _Clock:
+    """Keeps the numbered account of what was done, with the seconds each step took."""
+
+    steps: list[dict[str, Any]] = field(default_factory=list)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[dict[str, Any]]:
+        said: dict[str, Any] = {}
+        start = time.perf_counter()
+        yield said
+        seconds = round(time.perf_counter() - start, 3)
+        self.steps.append({"step": len(self.steps) + 1, "name": name, **said, "seconds": seconds})
+
+
+def publish(
+    ratings: Ratings,
+    *,
+    rng: Rng = None,
+    options: PublishOptions | None = None,
+    pad_options: PadOptions | None = None,
+    group_options: GroupOptions | None = None,
+    **changes: Any,
+) -> Release:
+    """Make an anonymised release of ratings: ``publish(ratings, k=5, mode="padded", rng=0)``.
+
+    ``changes`` are fields of `PublishOptions`. Nothing is written; see `Release.write`.
+    """
+    options = (options or PublishOptions()).but(**changes)
+    chance, clock = randomness(rng), _Clock()
+    ratings = require_publishable(ratings, options)
+    with clock.step("pad") as said:
+        padding = pad(ratings, pad_options or PadOptions(), rng=chance.child("pad"))
+        said["rank"] = padding.rank
+    with clock.step("group") as said:
+        choice = (group_options or GroupOptions()).but(k=options.k)
+        grouping = group(padding, choice, ratings=ratings, rng=chance.child("group"))
+        grouping.require_bounds()
+        said["n_groups"] = grouping.n_groups
+    return make_release(ratings, padding, grouping, options, chance, clock)
+
+
+def make_release(
+    ratings: Ratings, padding: Padding, grouping: Grouping, options: PublishOptions, chance: Randomness,
+    clock: _Clock | None = None,
+) -> Release:  # fmt: skip
+    """Go from groups to a release: homogenise, diversify, name afresh."""
+    clock = clock or _Clock()
+    grid = make_grid(ratings.scale, options.mode, options.labels.grid)
+    with clock.step("homogenise") as said:
+        cells = tally(ratings, padding, grouping)
+        profiles = profiles_of(cells, padding, grouping, options.labels, grid)
+        said.update(link_confidence(cells, grouping))
+    if options.wanted_diversity is not None:
+        with clock.step("diversify") as said:
+            profiles, n_fake = diversify(
+                profiles, ratings, grouping, group_means(padding, grouping), grid, options.wanted_diversity, rng=chance
+            )
+            said.update(diversity=options.diversity, fake_cells=n_fake)
+    facts = _facts(ratings, grouping, options, grid, profiles)
+    account = {
+        "seed": chance.seed,
+        "options": options.to_mapping(),
+        "counts": {"n_users": ratings.n_users, "n_items": ratings.n_items, "n_ratings": ratings.n_ratings},
+        "steps": clock.steps,
+    }
+    with clock.step("name afresh"):
+        return release(profiles, ratings, grouping, facts, rng=chance.child("release"), account=account)
+
+
+def require_publishable(ratings: Ratings, options: PublishOptions) -> Ratings:
+    """Refuse what cannot be published; leave out users and items without a single rating."""
+    ratings = ratings.compact()
+    if ratings.n_users < options.k:
+        raise InputError(f"there must be at least k = {options.k} users with ratings, got {ratings.n_users}")
+    if ratings.n_items < 2:
+        raise InputError(f"there must be at least 2 items with ratings, got {ratings.n_items}")
+    wanted = options.wanted_diversity
+    if wanted is not None and ratings.n_users // options.k < wanted.l:
+        raise InputError(
+            f"diversity {wanted} needs at least {wanted.l} groups, but {ratings.n_users} users make at most "
+            f"{ratings.n_users // options.k} groups of {options.k}"
+        )
+    return ratings
+
+
+def link_confidence(cells: Tally, grouping: Grouping) -> dict[str, Any]:
+    """Say how sure an adversary can be that a member rated an item of the group: raters / members, per rated cell."""
+    shares = cells.raters / np.repeat(grouping.sizes, np.diff(cells.indptr)).astype(np.float32)
+    quantiles = {f"q{q:g}": round(float(np.quantile(shares, q / 100)), 4) for q in (50, 90, 99)}
+    return {
+        "rated_cells": len(cells.items),
+        "single_rater_share": round(float(np.mean(cells.raters == 1)), 4),
+        "link_confidence": {**quantiles, "max": round(float(shares.max()), 4)},
+    }
+
+
+def _facts(ratings: Ratings, grouping: Grouping, options: PublishOptions, grid: Grid, profiles: Profiles) -> Facts:
+    return Facts(
+        k=options.k,
+        mode=options.mode,
+        grid=grid.step,
+        min_raters=options.labels.min_raters,
+        diversity=options.wanted_diversity,
+        paper=options.paper,
+        n_users=ratings.n_users,
+        n_items=ratings.n_items,
+        n_ratings=int((profiles.counts * grouping.sizes).sum()),
+        n_groups=grouping.n_groups,
+        scale=ratings.scale,
+    )

@@ -1,0 +1,64 @@
+"""Verify: re-derive from the public files alone what a release promises. It shares no code with the makers.
+
+What it re-derives: that the folder holds these files and no others, each with its published SHA-256; that the tables
+have their columns and types, are in order and hold nothing twice; that every label lies on the published grid; that the
+counts are those published; and k: the smallest number of users with identical items and labels. With the source at
+hand, (b, l)-diversity as well.
+
+A file that is not what the manifest says is not opened: what could not be derived is None, never a pass.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from recloak.errors import InputError, OptionError
+from recloak.publish.model import Diversity, Verdict
+from recloak.publish.verify.claims import Claims, read_claims
+from recloak.publish.verify.contents import Contents, read_contents
+from recloak.publish.verify.diversity import check_diversity
+from recloak.ratings import Ratings
+
+__all__ = ["verify"]
+
+
+def verify(
+    folder: str | Path,
+    *,
+    k: int | None = None,
+    original: Ratings | None = None,
+    diversity: Diversity | str | None = None,
+) -> Verdict:
+    """Check a released folder; ``k`` demands at least that, ``original`` and ``diversity`` check (b, l)-diversity."""
+    if not Path(folder).is_dir():
+        raise InputError(f"{folder}: is not a folder")
+    if k is not None and k < 2:
+        raise OptionError(f"k must be at least 2, got {k}")
+    if diversity is not None and original is None:
+        raise OptionError("diversity can only be checked against the original ratings; give --original as well")
+    claims, problems = read_claims(Path(folder))
+    if claims is None or problems:
+        required = k if claims is None else max(k or 2, claims.k)
+        return Verdict(required, None, None, None, tuple(problems))
+    return _judge(claims, read_contents(claims), k, original, diversity)
+
+
+def _judge(
+    claims: Claims, contents: Contents, k: int | None, original: Ratings | None, diversity: Diversity | str | None
+) -> Verdict:
+    required = max(k or 2, claims.k)
+    problems = list(contents.problems)
+    found = contents.k_found if contents.readable else None
+    if found is not None and found < required:
+        problems.append(f"k must be at least {required}, but a row is shared by only {found} users")
+    wanted = _wanted(claims, diversity)
+    if original is not None and wanted is not None and contents.readable:
+        problems += check_diversity(claims, contents, original, wanted)
+    return Verdict(required, found, contents.n_users, contents.n_groups, tuple(problems))
+
+
+def _wanted(claims: Claims, diversity: Diversity | str | None) -> Diversity | None:
+    """Take the diversity asked for, else the one the release claims."""
+    if isinstance(diversity, str):
+        return Diversity.parse(diversity)
+    return claims.diversity if diversity is None else diversity

@@ -1,0 +1,98 @@
+"""Item ids of any kind to small numbers, in the order they are first met."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numba import njit, prange
+from numpy.typing import NDArray
+
+_EMPTY = -1
+
+
+class ItemNumbers:
+    """Numbers the distinct items of a release from 0 on; refuses more than are claimed."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._texts: dict[str, int] = {}
+        size = 1 << max(4, int(4 * most - 1).bit_length())
+        self._keys = np.zeros(size, np.int64)
+        self._slots = np.full(size, _EMPTY, np.int32)
+        self._n_numbers = 0
+
+    def __len__(self) -> int:
+        return self._n_numbers + len(self._texts)
+
+    def ids(self) -> list[int] | list[str]:
+        """Give the ids by number."""
+        if self._texts:
+            return list(self._texts)
+        used = self._slots >= 0
+        by_number = np.empty(self._n_numbers, np.int64)
+        by_number[self._slots[used]] = self._keys[used]
+        return by_number.tolist()
+
+    def encode(self, column: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Give each item's number, and a value that orders the items of this column as their ids are ordered.
+
+        Raises ValueError where there are more items than claimed.
+        """
+        if pa.types.is_integer(column.type):
+            return self._encode_numbers(column.to_numpy().astype(np.int64))
+        return self._encode_texts(column if pa.types.is_dictionary(column.type) else column.dictionary_encode())
+
+    def _encode_numbers(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        numbers = np.empty(len(ids), np.int32)
+        if _look_up(ids, self._keys, self._slots, numbers):
+            self._n_numbers = _insert(ids, self._keys, self._slots, self._n_numbers, self.most)
+            if self._n_numbers > self.most:
+                raise ValueError(f"there are more than the {self.most} items that the manifest says")
+            _look_up(ids, self._keys, self._slots, numbers)
+        return numbers, ids
+
+    def _encode_texts(self, column: pa.DictionaryArray) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        texts = column.dictionary.to_pylist()
+        if len(set(texts)) < len(texts):
+            raise ValueError("a dictionary of items names an item twice")
+        used = column.indices.to_numpy()
+        for index in np.flatnonzero(np.bincount(used, minlength=len(texts))):
+            self._texts.setdefault(texts[index], len(self._texts))
+        if len(self._texts) > self.most:
+            raise ValueError(f"there are more than the {self.most} items that the manifest says")
+        numbers = np.array([self._texts.get(text, _EMPTY) for text in texts], np.int32)
+        ranks = np.empty(len(texts), np.int64)
+        ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+        return numbers[used], ranks[used]
+
+
+@njit(cache=True, nogil=True)
+def _slot(key, keys, slots):  # type: ignore[no-untyped-def]
+    """Find the key's slot, or the empty one where it would go."""
+    mask = len(keys) - 1
+    place = (key ^ (key >> 15)) & mask
+    while slots[place] != _EMPTY and keys[place] != key:
+        place = (place + 1) & mask
+    return place
+
+
+@njit(cache=True, parallel=True, nogil=True)
+def _look_up(ids, keys, slots, numbers):  # type: ignore[no-untyped-def]
+    missing = 0
+    for r in prange(len(ids)):
+        number = slots[_slot(ids[r], keys, slots)]
+        numbers[r] = number
+        missing += number == _EMPTY
+    return missing
+
+
+@njit(cache=True, nogil=True)
+def _insert(ids, keys, slots, n, most):  # type: ignore[no-untyped-def]
+    for key in ids:
+        place = _slot(key, keys, slots)
+        if slots[place] == _EMPTY:
+            if n == most:
+                return n + 1
+            keys[place], slots[place] = key, n
+            n += 1
+    return n

@@ -1,0 +1,118 @@
+"""One pass over the rows of a release: order, range and grid of every cell, and a fingerprint of every row.
+
+A fingerprint is 128 bits: two sums over the cells of a mixed 64-bit word of item and label, under keys drawn anew in
+every run, so that nobody can prepare two rows that look alike to the verifier.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+_PIECES = 16
+FAULTS = (
+    "rows are not in ascending order of {name} and item, or a row stands twice",
+    "a {name} is not in 1 to {most}",
+    "a rating lies off the published grid or scale",
+)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Rows:
+    """What was seen of each user or group, numbered from 0 on."""
+
+    counts: NDArray[np.int64]  # (n,) cells
+    marks: NDArray[np.uint64]  # (n, 2) fingerprints
+    keys: NDArray[np.uint64] = field(default_factory=lambda: np.array([secrets.randbits(64) for _ in "12"], np.uint64))
+
+    @classmethod
+    def of(cls, n: int) -> Rows:
+        """Start with nothing seen."""
+        return cls(np.zeros(n, np.int64), np.zeros((n, 2), np.uint64))
+
+
+class Allowed(NamedTuple):
+    """The labels a release may show: between low and high and, where there is a step, one of the values."""
+
+    low: np.float32
+    high: np.float32
+    step: float  # 0: any value between
+    values: NDArray[np.float32]
+
+
+def allowed(low: float, high: float, step: float | None) -> Allowed:
+    """Give the labels that a grid allows: low + c * step up to high, to six decimals."""
+    n_values = 0 if step is None else int(np.floor((high - low) / step + 1e-6)) + 1
+    values = np.round(low + (step or 0.0) * np.arange(n_values), 6).astype(np.float32)
+    return Allowed(np.float32(low), np.float32(high), step or 0.0, values)
+
+
+class Cells(NamedTuple):
+    """A block of rows of a table: whose, which item (by number, and by place among the ids), which label."""
+
+    names: NDArray[np.int32]
+    items: NDArray[np.int32]
+    ranks: NDArray[np.int64]
+    labels: NDArray[np.float32]
+
+
+def scan(rows: Rows, cells: Cells, labels: Allowed) -> list[int]:
+    """Take in a block of rows; give the numbers of the `FAULTS` found in it."""
+    if cells.names.min() < 1 or cells.names.max() > len(rows.counts):
+        return [1]
+    if (cells.names[1:] < cells.names[:-1]).any():
+        return [0]
+    faults = np.zeros(len(FAULTS), np.int64)
+    _scan(_cut(cells.names), cells, labels, rows.keys, rows.counts, rows.marks, faults)
+    return np.flatnonzero(faults).tolist()
+
+
+def _cut(names: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Cut ascending names into pieces that share no name, so that threads never write to the same row."""
+    wanted = names[np.linspace(0, len(names) - 1, _PIECES + 1).astype(np.int64)[1:-1]]
+    inner = np.unique(np.searchsorted(names, wanted))
+    return np.concatenate(([0], inner[(inner > 0) & (inner < len(names))], [len(names)])).astype(np.int64)
+
+
+@njit(cache=True, nogil=True)
+def _mix(word):  # type: ignore[no-untyped-def]
+    """Mix 64 bits so that every bit in changes about half of those out (splitmix64's finish)."""
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def _is_allowed(label, low, high, step, values):  # type: ignore[no-untyped-def]
+    if not (low <= label <= high):
+        return False
+    if step == 0.0:
+        return True
+    code = int(np.rint((label - low) / step))
+    return 0 <= code < len(values) and values[code] == label
+
+
+@njit(cache=True, parallel=True, nogil=True)
+def _scan(cuts, cells, allowed, keys, counts, marks, faults):  # type: ignore[no-untyped-def]
+    names, items, ranks, labels = cells  # taken apart, for a parallel loop cannot carry several named tuples
+    low, high, step, values = allowed
+    bits = labels.view(np.uint32)
+    n_pieces = len(cuts) - 1
+    disorder, off = np.zeros(n_pieces, np.int64), np.zeros(n_pieces, np.int64)
+    for piece in prange(n_pieces):
+        for r in range(cuts[piece], cuts[piece + 1]):
+            if r > cuts[piece] and names[r] == names[r - 1] and ranks[r] <= ranks[r - 1]:
+                disorder[piece] += 1
+            if not _is_allowed(labels[r], low, high, step, values):
+                off[piece] += 1
+            word = (np.uint64(items[r]) << np.uint64(32)) | np.uint64(bits[r])
+            counts[names[r] - 1] += 1
+            marks[names[r] - 1, 0] += _mix(word ^ keys[0])
+            marks[names[r] - 1, 1] += _mix(word + keys[1])
+    faults[0] += disorder.sum()
+    faults[2] += off.sum()
