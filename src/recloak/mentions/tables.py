@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from recloak.errors import InputError, SourceError
 from recloak.mentions.model import MentionIntake, Mentions
 from recloak.ratings import IdMap, Ratings
-from recloak.ratings.tables import ITEM_NAMES, RATING_NAMES, USER_NAMES
+from recloak.ratings.columns import NAMES, fold
 
 _TIER = "tier"
 
@@ -87,23 +87,19 @@ def _as_polars(table: Any) -> pl.DataFrame:
 
 
 def _columns(names: list[str], **given: str | None) -> dict[str, str]:
-    known = {"user": USER_NAMES, "item": ITEM_NAMES, "rating": RATING_NAMES}
-    folded = {_fold(name): name for name in names}
+    """Find which column is the user, the item and, where there is one, the rating; names given win."""
+    folded = {fold(name): name for name in reversed(names)}
     found = {}
-    for role, usual in known.items():
+    for role in ("user", "item", "rating"):
         wanted = given.get(role)
         if wanted is not None and wanted not in names:
             raise SourceError(f"there is no column {wanted!r} for the {role}; the columns are {', '.join(names)}")
-        match = wanted or next((folded[_fold(name)] for name in usual if _fold(name) in folded), None)
+        match = wanted or next((folded[name] for name in NAMES[role] if name in folded), None)
         if match is not None:
             found[role] = match
         elif role != "rating":
             raise SourceError(f"no column for the {role} was recognised among {', '.join(names)}")
     return found
-
-
-def _fold(name: str) -> str:
-    return name.strip().lower().replace("_", "").replace(" ", "")
 
 
 def _said(frame: pl.DataFrame, column: str | None) -> pl.Series:
