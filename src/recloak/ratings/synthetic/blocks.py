@@ -30,6 +30,7 @@ _USERS_PER_BLOCK = 8
 _MOST_BLOCKS = 512
 _FIRST_PART = 2_000_000  # ratings that the cuts between the stars are taken from
 _LEAST_WEIGHT = 1e-3
+_HARDNESS = 8.0
 _PARTS = 8  # of a block, for the threads
 
 
@@ -59,7 +60,7 @@ class World:
     firsts: Firsts
     calendar: Calendar
     scorer: Scorer
-    pull: float
+    reserve: float
     histogram: tuple[float, ...]
     key: np.uint64
 
@@ -77,7 +78,7 @@ def make_world(options: SynthOptions, chance: Randomness) -> World:
         first_raters(activity, n_items, chance.stream("first raters")),
         calendar(shape.clock),
         scorer(shape.taste, catalogue),
-        shape.taste.pull,
+        shape.taste.reserve,
         shape.histogram,
         np.uint64(int.from_bytes(chance.key("users")[:8], "little")),
     )
@@ -123,13 +124,17 @@ def _scored_blocks(world: World) -> Iterator[tuple[Block, NDArray[np.float32]]]:
 
 
 def _shelf(world: World, lacking: NDArray[np.int64]) -> Shelf:
-    """Weigh each item by what it still lacks over what it should lack by now."""
+    """Weigh each item by what it still lacks over what it should lack by now.
+
+    What nearly everybody rates answers weakly to its weight, for most have rated it already: it is corrected harder.
+    """
     catalogue = world.catalogue
     open_share = lacking.sum() / max(1, catalogue.popularity.sum() - len(lacking))
     due = np.maximum(catalogue.popularity - 1, 1) * max(open_share, 1e-9)
-    weight = catalogue.weight * np.maximum(lacking / due, _LEAST_WEIGHT)
+    hardness = 1.0 + _HARDNESS * catalogue.popularity / len(world.activity)
+    weight = catalogue.weight * np.maximum(lacking / due, _LEAST_WEIGHT) ** hardness
     keep, other = alias_table(weight)
-    return Shelf(weight, keep, other, catalogue.appears, catalogue.factors, world.pull)
+    return Shelf(weight, keep, other, catalogue.appears, catalogue.appeal, world.reserve)
 
 
 def _chosen(world: World, shelf: Shelf, first: int, stop: int, pool: ThreadPoolExecutor) -> Block:

@@ -13,6 +13,7 @@ from recloak.ratings.synthetic.presets import Clock, Preset, Taste
 from recloak.ratings.synthetic.shapes import shaped_counts
 from recloak.ratings.synthetic.weights import balanced_weights
 
+_BESIDES = 0.5  # how much of all themes an item has beside its main one
 _LATEST = 0.75  # no item appears after this share of the ratings, so that each can still find its raters
 
 
@@ -25,6 +26,7 @@ class Catalogue:
     appears: NDArray[np.float64]  # (n_items,) as share of all ratings made before
     bias: NDArray[np.float32]  # (n_items,) mean 0 and variance 1 over the ratings
     factors: NDArray[np.float32]  # (n_items, rank) unit variance of the affinity to a standard normal user
+    appeal: NDArray[np.float32]  # (n_items, rank + themes) what draws users to it
 
 
 def make_catalogue(shape: Preset, activity: NDArray[np.int64], n_items: int, chance: Randomness) -> Catalogue:
@@ -32,13 +34,15 @@ def make_catalogue(shape: Preset, activity: NDArray[np.int64], n_items: int, cha
     n_users, n_ratings = len(activity), int(activity.sum())
     popularity = shaped_counts(shape.popularity, n_items, n_ratings, at_most=n_users, rng=chance.stream("popularity"))
     appears = _appearances(shape.clock, n_items, chance.stream("appearances"))
+    factors = _factors(shape.taste, n_items, chance.stream("item factors"))
     wanted = np.minimum(popularity / (1.0 - appears), 0.98 * n_users)
     return Catalogue(
         popularity,
         balanced_weights(activity, np.maximum(wanted, popularity)),
         appears,
         _biases(shape.taste, popularity, chance.stream("item biases")),
-        _factors(shape.taste, n_items, chance.stream("item factors")),
+        factors,
+        _appeal(shape.taste, factors, popularity / n_users, chance.stream("item themes")),
     )
 
 
@@ -62,6 +66,17 @@ def _factors(taste: Taste, n_items: int, rng: np.random.Generator) -> NDArray[np
     variance = np.arange(1, taste.rank + 1) ** -taste.decay
     spread = np.sqrt(variance / variance.sum())
     return (rng.standard_normal((n_items, taste.rank)) * spread).astype(np.float32)
+
+
+def _appeal(
+    taste: Taste, factors: NDArray[np.float32], reach: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float32]:
+    """Put the pull of the factors beside the themes: one main theme and some of all, less so where nearly all reach."""
+    n_items = len(factors)
+    themes = rng.standard_normal((n_items, taste.themes)) * (_BESIDES / np.sqrt(taste.themes))
+    themes[np.arange(n_items), rng.integers(taste.themes, size=n_items)] += 1.0
+    themes *= (taste.interest * (1.0 - reach) / np.linalg.norm(themes, axis=1))[:, None]
+    return np.concatenate((taste.pull * factors, themes), axis=1).astype(np.float32)
 
 
 def standardised(values: NDArray[np.float64], weights: NDArray[np.int64]) -> NDArray[np.float64]:

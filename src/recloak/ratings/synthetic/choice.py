@@ -1,8 +1,9 @@
 """What each user rates, and when: drawing items without replacement by weight, taste and availability.
 
-A user draws items by weight (Walker's alias method, 1977), keeps a draw with probability 1 / (1 + exp(-pull s)), where
-s = p_u . q_i is the affinity of the user's taste and the item, and refuses what was rated before or has not appeared
-yet. When draws keep being refused, the next item is drawn from all that are left by a scan.
+A user draws items by weight (Walker's alias method, 1977), keeps a draw with probability 1 / (1 + exp(reserve - a)),
+a = t_u . a_i being the appeal of the item to the user, and refuses what was rated before or has not appeared yet. When
+draws keep being refused, the next item is drawn by weight from all that are left. A user's t_u holds first the p_u that
+decides the liking, then the themes.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ class Shelf(NamedTuple):
     keep: NDArray[np.float64]  # (n_items,) alias table: probability to keep the slot's own item
     other: NDArray[np.int32]  # (n_items,) alias table: the item taken otherwise
     appears: NDArray[np.float64]  # (n_items,)
-    factors: NDArray[np.float32]  # (n_items, rank)
-    pull: float
+    appeal: NDArray[np.float32]  # (n_items, rank + themes)
+    reserve: float
 
 
 @njit(cache=True, nogil=True)
@@ -60,7 +61,7 @@ def alias_table(weight):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def taste_of(key, user, rank):  # type: ignore[no-untyped-def]
-    """Draw the taste of a user, the same whenever asked: standard normal factors."""
+    """Draw the taste of a user: standard normal numbers, the same whenever asked, a shorter one the start of a longer."""
     state = walk(key, user, STAGE_TASTE)
     p = np.empty(rank, np.float32)
     for k in range(rank):
@@ -98,7 +99,7 @@ def _scan(shelf, taken, x, state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _draw(shelf, p, taken, x, state):  # type: ignore[no-untyped-def]
+def _draw(shelf, t, taken, x, state):  # type: ignore[no-untyped-def]
     """Draw one item that was not taken and has appeared."""
     n = len(taken)
     for _ in range(_PATIENCE):
@@ -107,7 +108,7 @@ def _draw(shelf, p, taken, x, state):  # type: ignore[no-untyped-def]
             i = shelf.other[i]
         if taken[i] or shelf.appears[i] > x:
             continue
-        if uniform(state) * (1.0 + math.exp(-shelf.pull * affinity(p, shelf.factors[i]))) < 1.0:
+        if uniform(state) * (1.0 + math.exp(shelf.reserve - affinity(t, shelf.appeal[i]))) < 1.0:
             return i
     return _scan(shelf, taken, x, state)
 
@@ -118,11 +119,11 @@ def choose(shelf, calendar, firsts, key, first, starts, items, times):  # type: 
 
     The items given to a user in advance take the latest moments, when they have most likely appeared.
     """
-    n_items, rank = shelf.factors.shape
+    n_items, rank = shelf.appeal.shape
     for u in range(len(starts) - 1):
         user, row = first + u, slice(starts[u], starts[u + 1])
         state = walk(key, user, STAGE_CHOICE)
-        p = taste_of(key, user, rank)
+        t = taste_of(key, user, rank)
         xs = moments(calendar, starts[u + 1] - starts[u], state)
         given = firsts.items[firsts.starts[user] : firsts.starts[user + 1]]
         taken = np.zeros(n_items, np.bool_)
@@ -130,6 +131,6 @@ def choose(shelf, calendar, firsts, key, first, starts, items, times):  # type: 
         chosen = items[row]
         chosen[len(xs) - len(given) :] = given
         for r in range(len(xs) - len(given)):
-            chosen[r] = _draw(shelf, p, taken, xs[r], state)
+            chosen[r] = _draw(shelf, t, taken, xs[r], state)
             taken[chosen[r]] = True
         times[row] = seconds_of(calendar, xs, state)

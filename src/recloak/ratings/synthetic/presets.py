@@ -47,7 +47,10 @@ class Taste:
 
     ``item``, ``user``, ``factors`` and what is left to 1 for noise; ``decay`` of the factors' spectrum, ``rank`` their
     number; ``quality`` is the correlation of an item's mean with its log popularity, ``severity`` that of a user's
-    mean with the log activity; ``pull`` says how strongly people choose what they will like.
+    mean with the log activity.
+
+    What is chosen: items lie on ``themes`` axes that say nothing of how they are liked; ``interest`` is how strongly
+    people keep to their themes, ``pull`` how strongly they choose what they will like, ``reserve`` how much they leave.
     """
 
     item: float
@@ -57,7 +60,10 @@ class Taste:
     decay: float
     quality: float
     severity: float
+    themes: int
+    interest: float
     pull: float
+    reserve: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +114,19 @@ _ML_1M = Preset(
         rush=0.9,
         session=40,
     ),
-    taste=Taste(item=0.22, user=0.13, factors=0.20, rank=24, decay=1.0, quality=0.52, severity=-0.32, pull=1.0),
+    taste=Taste(
+        item=0.279,
+        user=0.118,
+        factors=0.194,
+        rank=24,
+        decay=1.0,
+        quality=0.52,
+        severity=-0.20,
+        themes=6,
+        interest=4.0,
+        pull=0.7,
+        reserve=3.0,
+    ),
 )
 
 _NETFLIX = Preset(
@@ -137,7 +155,19 @@ _NETFLIX = Preset(
         resolution=_DAY,
         newcomers=0.3,
     ),
-    taste=Taste(item=0.13, user=0.17, factors=0.20, rank=32, decay=1.0, quality=0.5, severity=-0.2, pull=1.0),
+    taste=Taste(
+        item=0.13,
+        user=0.17,
+        factors=0.20,
+        rank=32,
+        decay=1.0,
+        quality=0.5,
+        severity=-0.2,
+        themes=6,
+        interest=4.0,
+        pull=0.7,
+        reserve=3.0,
+    ),
 )
 
 # The shape of MovieLens-1M, small enough for tests and the demo.
