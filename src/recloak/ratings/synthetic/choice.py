@@ -61,7 +61,7 @@ def alias_table(weight):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def taste_of(key, user, rank):  # type: ignore[no-untyped-def]
-    """Draw the taste of a user: standard normal numbers, the same whenever asked, a shorter one the start of a longer."""
+    """Draw the taste of a user: standard normal, the same whenever asked, a shorter one the start of a longer."""
     state = walk(key, user, STAGE_TASTE)
     p = np.empty(rank, np.float32)
     for k in range(rank):

@@ -156,9 +156,9 @@ _NETFLIX = Preset(
         newcomers=0.3,
     ),
     taste=Taste(
-        item=0.13,
-        user=0.17,
-        factors=0.20,
+        item=0.121,
+        user=0.142,
+        factors=0.210,
         rank=32,
         decay=1.0,
         quality=0.5,
