@@ -49,9 +49,9 @@ def written_folder(path: str | Path, *, mode: int = 0o755, replace: bool = False
     if target.is_dir() and any(target.iterdir()) and not replace:
         raise InputError(f"{target}: the folder exists and is not empty; choose another or remove it first")
     aside = _aside(target)
-    aside.mkdir(mode=mode)
-    aside.chmod(mode)
     try:
+        aside.mkdir(mode=mode)
+        aside.chmod(mode)
         yield aside
         for file in sorted(aside.rglob("*")):
             if file.is_file():

@@ -1,0 +1,177 @@
+"""Publishing, read to verified release: what labels cost and give away (MovieLens-1M), and the Netflix size.
+
+python -m benchmarks publishing labels ml-1m.inter      accuracy and attacker by grid, min-raters and k
+python -m benchmarks publishing size ratings.parquet    time by step, peak memory, ratio to the factorisation
+python -m benchmarks publishing threads ratings.parquet releases with 1 and 2 threads, byte by byte
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.measure import measure
+from recloak.publish.grid import make_grid
+from recloak.publish.group import GroupOptions, group
+from recloak.publish.homogenise import profiles_of
+from recloak.publish.model import Grouping
+from recloak.publish.options import HomogeniseOptions
+from recloak.publish.pad import PadOptions, pad
+from recloak.publish.profiles import Profiles
+from recloak.publish.tally import Tally, tally
+from recloak.ratings import Ratings, read
+
+GRIDS: tuple[float | str, ...] = ("none", 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
+
+
+def main(arguments: list[str]) -> None:
+    if len(arguments) != 2 or arguments[0] not in ("labels", "size", "threads"):
+        print(__doc__)
+        sys.exit(2)
+    {"labels": labels, "size": size, "threads": threads}[arguments[0]](arguments[1])
+
+
+def labels(source: str) -> None:
+    """Print what a label's grid and fewest raters cost in accuracy and give away of the number of raters."""
+    train, probe = _split(read(source))
+    padding = pad(train, PadOptions(), rng=0)
+    plain = _rmse(padding.predict(*probe[:2]), probe[2])
+    print(f"unanonymised model: RMSE {plain:.4f} on {len(probe[2]):,} held-out ratings")
+    for k in (5, 50):
+        grouping = group(padding, GroupOptions(k=k), ratings=train, rng=0)
+        cells = tally(train, padding, grouping)
+        for mode, min_raters, grid in _settings(k):
+            options = HomogeniseOptions(mode=mode, min_raters=min_raters, grid=grid)
+            profiles = profiles_of(cells, padding, grouping, options, make_grid(train.scale, mode, grid))
+            print(f"k={k:<3} {mode:6} min-raters {min_raters} grid {grid!s:5}", end=" ", flush=True)
+            print(_padded_line(profiles, grouping, probe, plain) if mode == "padded" else
+                  _pure_line(profiles, train, cells, grouping, probe, plain, learn=k == 5))  # fmt: skip
+
+
+def _settings(k: int) -> Iterator[tuple[str, int, float | str]]:
+    yield from (("padded", fewest, grid) for fewest in (1, 2) for grid in GRIDS)
+    yield from (("pure", fewest, grid) for fewest in (1, 2) for grid in GRIDS if k == 5 or fewest == 2)
+
+
+def _split(ratings: Ratings) -> tuple[Ratings, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    """Hold a tenth of the ratings out at random; give the rest and (users, items, values) held out."""
+    held = np.random.default_rng(7).random(ratings.n_ratings) < 0.1
+    return ratings.where(~held), (ratings.users()[held], ratings.items[held], ratings.values[held])
+
+
+def _rmse(found: NDArray[np.floating], wanted: NDArray[np.floating]) -> float:
+    return float(np.sqrt(np.mean((found.astype(np.float64) - wanted) ** 2)))
+
+
+def _looked_up(profiles: Profiles, groups: NDArray[np.integer], items: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Give the label of (group, item) pairs, NaN where there is none."""
+    found = np.full(len(items), np.nan, np.float32)
+    order = np.argsort(groups, kind="stable")
+    for part in np.array_split(np.arange(len(profiles.counts)), 32):
+        mine = order[np.searchsorted(groups[order], part[0]) : np.searchsorted(groups[order], part[-1] + 1)]
+        cells = profiles.rows(part)
+        dense = np.full((len(part), profiles.n_items), np.nan, np.float32)
+        dense[np.repeat(np.arange(len(part)), np.diff(cells.indptr)), cells.items] = cells.labels
+        found[mine] = dense[groups[mine] - part[0], items[mine]]
+    return found
+
+
+def _padded_line(profiles: Profiles, grouping: Grouping, probe: Any, plain: float) -> str:
+    rmse = _rmse(_looked_up(profiles, grouping.labels[probe[0]], probe[1]), probe[2])
+    return f"target deviation {rmse:.4f} ({100 * (rmse / plain - 1):+.2f} %)"
+
+
+def _pure_line(
+    profiles: Profiles, train: Ratings, cells: Tally, grouping: Grouping, probe: Any, plain: float, *, learn: bool
+) -> str:
+    found = _looked_up(profiles, grouping.labels[probe[0]], probe[1])
+    covered = ~np.isnan(found)
+    line = f"coverage {covered.mean():.3f}, there {_rmse(found[covered], probe[2][covered]):.4f}"
+    guess, prior = raters_guessed(cells, grouping, profiles)
+    gain = 100 * (guess - prior)
+    line += f"; raters guessed {100 * guess:.1f} % from the label, {100 * prior:.1f} % without ({gain:+.1f})"
+    if learn:
+        rmse = _rmse(pad(released(profiles, train, grouping), rng=0).predict(*probe[:2]), probe[2])
+        line += f"; model learned from it {rmse:.4f} ({100 * (rmse / plain - 1):+.2f} %)"
+    return line
+
+
+def released(profiles: Profiles, train: Ratings, grouping: Grouping) -> Ratings:
+    """Give every user the profile of the group, as a buyer of the release sees it."""
+    rows = profiles.rows(grouping.labels)
+    return Ratings(
+        rows.indptr, rows.items.copy(), rows.labels.copy(), train.user_ids, train.item_ids, train.scale
+    )  # fmt: skip
+
+
+def raters_guessed(cells: Tally, grouping: Grouping, profiles: Profiles) -> tuple[float, float]:
+    """Give how often the best guess of k' is right: from label and group size, and from group size alone.
+
+    The best guess (Bayes) is the commonest k' among cells that look alike; it is learned on one half of the groups and
+    tried on the other.
+    """
+    rows = profiles.rows(np.arange(grouping.n_groups))
+    groups = np.repeat(np.arange(grouping.n_groups), np.diff(rows.indptr))
+    sizes, learned = grouping.sizes[groups], np.random.default_rng(3).random(grouping.n_groups)[groups] < 0.5
+    _, label = np.unique(rows.labels, return_inverse=True)
+    looks = sizes * (label.max() + 1) + label
+    return _guess_rate(looks, cells.raters, learned), _guess_rate(sizes, cells.raters, learned)
+
+
+def _guess_rate(looks: NDArray[Any], raters: NDArray[Any], learned: NDArray[np.bool_]) -> float:
+    _, looks = np.unique(looks, return_inverse=True)
+    counts = np.zeros((looks.max() + 1, raters.max() + 1), np.int64)
+    np.add.at(counts, (looks[learned], raters[learned]), 1)
+    return float(np.mean(counts.argmax(axis=1)[looks[~learned]] == raters[~learned]))
+
+
+def publish_once(source: str, mode: str, k: int, keep: str | None = None) -> dict[str, Any]:
+    """Read, publish and verify once, as the command does; give the seconds of each step."""
+    from recloak.publish.recipe import publish
+
+    clock = {"start": time.perf_counter()}
+    ratings = read(source)
+    clock["read"] = time.perf_counter()
+    release = publish(ratings, k=k, mode=mode, rng=0)
+    clock["made"] = time.perf_counter()
+    folder = Path(keep or tempfile.mkdtemp(prefix="recloak-bench-"))
+    release.write(folder / "out", private=folder / "who", layout="grouped")
+    clock["written"] = time.perf_counter()
+    n_bytes = sum(file.stat().st_size for file in (folder / "out").iterdir())
+    if keep is None:
+        shutil.rmtree(folder)
+    steps = {step["name"]: step["seconds"] for step in release.account["steps"]}
+    steps |= {"read": clock["read"] - clock["start"], "write and verify": clock["written"] - clock["made"]}
+    return {"steps": steps, "cells": int(release.profiles.counts.sum()), "bytes": n_bytes, "facts": str(release.facts)}
+
+
+def size(source: str) -> None:
+    """Print time by step, peak memory and the ratio of the whole to the factorisation alone, per mode and k."""
+    for mode in ("padded", "pure"):
+        for k in (5, 50):
+            run = measure("benchmarks.publishing:publish_once", source, mode, k)
+            steps = run.result["steps"]
+            told = ", ".join(f"{name} {seconds:.1f}" for name, seconds in steps.items())
+            print(f"{mode:6} k={k:<3} {run}; whole / factorisation {run.wall / steps['pad']:.2f}")
+            print(f"    {told} s; {run.result['cells']:,} cells, {run.result['bytes'] / 1e6:,.0f} MB", flush=True)
+
+
+def threads(source: str) -> None:
+    """Compare releases made with 1 and 2 threads, byte by byte."""
+    for mode in ("padded", "pure"):
+        with tempfile.TemporaryDirectory() as place:
+            for n in (1, 2):
+                (Path(place) / str(n)).mkdir()
+                measure("benchmarks.publishing:publish_once", source, mode, 5, f"{place}/{n}", threads=n)
+            manifests = [json.loads((Path(place) / f"{n}/out/manifest.json").read_text()) for n in (1, 2)]
+            same = manifests[0] == manifests[1]
+            print(f"{mode}: releases with 1 and 2 threads are {'byte-identical' if same else 'DIFFERENT'}", flush=True)

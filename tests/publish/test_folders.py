@@ -1,0 +1,105 @@
+"""A stop at any moment leaves both folders or no public one."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from recloak import files
+from recloak.publish import folders
+from recloak.publish.verify import verify
+from tests.publish.helpers import some_ratings, some_release
+
+ROOT = Path(__file__).parents[2]
+
+
+class Stopper:
+    """Raises Ctrl-C at the n-th of the moments it is put into."""
+
+    def __init__(self, n: int) -> None:
+        self.left = n
+
+    def before(self, function):
+        def stopped(*args, **kwargs):
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+            return function(*args, **kwargs)
+
+        return stopped
+
+
+def test_ctrl_c_at_any_step_leaves_all_or_nothing(tmp_path, monkeypatch):
+    release = some_release(some_ratings())
+    for n in range(1, 100):
+        place = tmp_path / str(n)
+        place.mkdir()
+        stopper = Stopper(n)
+        with monkeypatch.context() as patch:
+            for owner, name in (
+                (files, "_flush"),
+                (files, "_swap_in"),
+                (os, "utime"),
+                (folders, "verify"),
+                (folders, "write_private"),
+                (folders, "make_manifest"),
+                (Path, "rename"),
+                (Path, "chmod"),
+            ):
+                patch.setattr(owner, name, stopper.before(getattr(owner, name)))
+            try:
+                release.write(place / "out")
+            except KeyboardInterrupt:
+                assert [entry.name for entry in place.iterdir()] == [], f"stopped at moment {n}"
+                continue
+        break
+    assert n > 15
+    assert verify(place / "out").passed
+    assert (place / "out-private" / "mapping.parquet").exists()
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from tests.publish.helpers import some_ratings, some_release
+place = Path(sys.argv[1])
+release = some_release(some_ratings(200, 40))
+release.write(place / "warm")
+print("ready", flush=True)
+for n in range(10_000):
+    release.write(place / str(n), private=place / f"{n}-private")
+"""
+
+
+@pytest.mark.slow
+def test_a_kill_at_any_moment_leaves_complete_verified_releases_only(tmp_path):
+    chance = random.Random(0)
+    seen = 0
+    for n in range(12):
+        place = tmp_path / str(n)
+        place.mkdir()
+        env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
+        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(place)], stdout=subprocess.PIPE, env=env)
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        time.sleep(chance.random() * 0.6)
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        writer.stdout.close()
+        for public in place.glob("[0-9]*"):
+            if public.name.endswith("-private"):
+                continue
+            assert verify(public).passed
+            private = place / f"{public.name}-private"
+            assert {file.name for file in private.iterdir()} == {"account.json", "mapping.parquet"}
+            assert json.loads((private / "account.json").read_text())["release"]["manifest_sha256"] == files.sha256_of(
+                public / "manifest.json"
+            )
+            seen += 1
+    assert seen
