@@ -1,6 +1,8 @@
 """recloak inspect: the terminal, JSON, the page, the picture, and what it refuses."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,6 +89,21 @@ def test_a_bad_source_leaves_an_older_page_untouched(tmp_path, capsys):
     assert page.read_text() == "older"
     assert sorted(tmp_path.iterdir()) == [bad, page]
     assert "bad.csv" in capsys.readouterr().err
+
+
+def names_in(value):
+    """Give every field name of a JSON value, leaving out names that are numbers (percentiles, years)."""
+    if isinstance(value, dict):
+        inner = [name for one in value.values() for name in names_in(one)]
+        return {name for name in [*value, *inner] if not name.replace(".", "").isdigit()}
+    return {name for one in value for name in names_in(one)} if isinstance(value, list) else set()
+
+
+def test_every_field_of_the_json_is_documented(source, capsys):
+    assert run(["inspect", str(source), "--json", "--seed", "3"]) == 0
+    fields = names_in(json.loads(capsys.readouterr().out))
+    documented = set(re.findall(r"`(\w+)`", (Path(__file__).parents[2] / "docs" / "inspect.md").read_text()))
+    assert fields <= documented
 
 
 @pytest.mark.data

@@ -1,6 +1,7 @@
 """How many users are unique: the streaming count against plain sets."""
 
 import itertools
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -34,10 +35,11 @@ def ratings_and_knowledge(draw):
     return ratings, Knowledge(np.array(targets), starts, np.concatenate(known).astype(np.int64))
 
 
-@given(ratings_and_knowledge())
-def test_the_count_agrees_with_plain_sets(case):
+@given(ratings_and_knowledge(), st.sampled_from([1, 2, 64]))
+def test_the_count_agrees_with_plain_sets(case, n_chunks):
     ratings, knowledge = case
-    counts = count_candidates(ratings, knowledge, KNOWN)
+    with mock.patch.object(exposure, "_N_CHUNKS", n_chunks):  # one run of all users up to one run for each
+        counts = count_candidates(ratings, knowledge, KNOWN)
     for t in range(len(knowledge.targets)):
         places = knowledge.places[knowledge.starts[t] : knowledge.starts[t + 1]]
         pairs = list(zip(ratings.items[places], ratings.values[places], strict=True))

@@ -9,6 +9,7 @@ from recloak.intervals import wilson
 from recloak.report import Axis, Chart, bars, ecdf, lines, quantile_curve
 from recloak.report.draw import NARROW, WIDE, draw, swatches
 from recloak.report.picture import picture
+from recloak.report.svg import SERIES, clean
 
 HOSTILE = '<script>alert("x")</script> & "quotes"'
 PERCENT = Axis("share", percent=True, low=0, high=1)
@@ -60,6 +61,19 @@ def test_ids_do_not_clash_with_those_of_another_chart(name):
     assert all(one.startswith("own-") for one in ids)
     assert len(set(ids)) == len(ids)
     assert {f"own-{one}" for one in re.findall(r"url\(#own-([^)]*)\)", text)} <= set(ids)
+
+
+def test_clip_paths_get_names_of_their_own_that_do_not_depend_on_earlier_drawings():
+    def drawn_as(number):
+        clip = f'<defs><clipPath id="clip{number}"><path d="M0,0h9v9Z"/></clipPath></defs>'
+        body = f'<g clip-path="url(#clip{number})"><path d="M0,0h1.23456v1" fill="{SERIES[0]}"/></g>'
+        return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">{clip}{body}</svg>'
+
+    first, later = (clean(drawn_as(number), key="k", title="t", text="d") for number in (0, 112))
+    assert first == later
+    assert 'id="k-0"' in first
+    assert 'clip-path="url(#k-0)"' in first
+    assert "h1.23v1" in first
 
 
 def test_the_same_chart_gives_the_same_bytes():

@@ -246,7 +246,8 @@ def _places(chart: Bars, size: Size) -> dict[str, Any]:
     """Give the axis of named places; long names are turned, never cut to nothing."""
     longest = max(len(place) for place in chart.places)
     crowded = longest * len(chart.places) * 7 > size.width
-    axis = {"title": chart.x.label, "labelAngle": -45 if crowded else 0, "labelLimit": 120, "labelOverlap": crowded}
+    too_many = len(chart.places) > _MOST_LABELLED  # years, bins: every other one says enough
+    axis = {"title": chart.x.label, "labelAngle": -45 if crowded else 0, "labelLimit": 120, "labelOverlap": too_many}
     return {"field": "place", "type": "nominal", "sort": None, "axis": axis, "scale": {"padding": 0.3}}
 
 

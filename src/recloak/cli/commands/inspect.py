@@ -67,7 +67,7 @@ def _written(ending: str, source: tuple[str, ...], summary: Summary, exposure: E
     from recloak.report.provenance import source_hash, versions
 
     if ending == ".svg":
-        caption = f"{_name(source)}: {count(summary.n_users)} users, {count(summary.n_ratings)} ratings"
+        caption = f"{_name(source)}: {count(summary.n_users)} users, {count(summary.n_ratings)} ratings; 95 % intervals"
         return picture(unique_chart(exposure), headline=headline(telling_level(exposure)), caption=caption)
     hashes = tuple((f"SHA-256 of {Path(one).absolute().name}", source_hash(one)) for one in source)
     provenance = (("Seed", str(exposure.seed)), *hashes, ("Versions", versions()))
