@@ -9,9 +9,11 @@ number changes nothing.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ _BUCKET_ROWS = 1 << 15  # 512 kB of records and as much again to sort into: fits
 _MAX_BUCKETS = 1 << 11
 _DIGIT_BITS = 12
 _CHUNK_ROWS = 1 << 20
+_FEW, _RECENT = 256, 32
 
 
 @dataclass(slots=True)
@@ -47,14 +50,16 @@ def assemble_chunks(chunks: list[Chunk], user_of: NDArray[np.int32], item_of: ND
 
     ``user_of`` and ``item_of`` take a chunk's codes to the numbers 0, 1, 2, ... of the axes.
     """
-    n_users, n_items = _size(user_of), _size(item_of)
+    n_items = _size(item_of)
     timed = bool(chunks) and chunks[0].times is not None
     first, last = _time_span(chunks) if timed else (0, 0)
     if last - first >= 1 << 32:
-        return _assemble_by_lexsort(chunks, user_of, item_of, n_users)
-    shift, n_buckets = _buckets(n_users, sum(map(len, chunks)))
-    records, starts = _deal(chunks, user_of, item_of, first, shift, n_buckets)
-    return _sort_buckets(records, starts, shift, n_users, n_items, first if timed else None)
+        return _assemble_by_lexsort(chunks, user_of, item_of)
+    user_of = _ascending(chunks, user_of)
+    shift, n_buckets = _buckets(len(user_of), sum(map(len, chunks)))
+    item_bits = max(n_items - 1, 1).bit_length()
+    records, starts = _deal(chunks, item_of, item_bits, first, shift, n_buckets)
+    return _sort_buckets(records, starts, shift, user_of, item_bits, first if timed else None)
 
 
 def assemble_rows(
@@ -80,24 +85,40 @@ def _time_span(chunks: list[Chunk]) -> tuple[int, int]:
     return (min(int(t.min()) for t in full), max(int(t.max()) for t in full)) if full else (0, 0)
 
 
-def _buckets(n_users: int, n_rows: int) -> tuple[int, int]:
+def _ascending(chunks: list[Chunk], user_of: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Make the users' codes ascend as their numbers do, and give the table from such codes to numbers.
+
+    Codes that are ids ascend already: then rows are sorted by them, and the table is looked up in order, at the end,
+    instead of at random for every row.
+    """
+    if (user_of[1:] >= user_of[:-1]).all():
+        return user_of
+
+    def renumber(c: int) -> None:
+        chunks[c].users = user_of[chunks[c].users]
+
+    _in_threads(renumber, range(len(chunks)))
+    return np.arange(_size(user_of), dtype=np.int32)
+
+
+def _buckets(n_codes: int, n_rows: int) -> tuple[int, int]:
     """Choose how many neighbouring users share a bucket, as a power of two, and give how many buckets that makes."""
     wanted = min(max(n_rows // _BUCKET_ROWS, 1), _MAX_BUCKETS)
-    shift = max(n_users // wanted, 1).bit_length() - 1
-    return shift, (max(n_users - 1, 0) >> shift) + 1
+    shift = max(n_codes // wanted, 1).bit_length() - 1
+    return shift, (max(n_codes - 1, 0) >> shift) + 1
 
 
 def _deal(
     chunks: list[Chunk],
-    user_of: NDArray[np.int32],
     item_of: NDArray[np.int32],
+    item_bits: int,
     first: int,
     shift: int,
     n_buckets: int,
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Deal the rows of all chunks into buckets, each chunk to places of its own; frees a chunk once dealt."""
     counts = np.zeros((n_buckets, len(chunks)), np.int64)  # bucket-major, so that file order survives in a bucket
-    _in_threads(lambda c: _count(chunks[c].users, user_of, shift, counts[:, c]), range(len(chunks)))
+    _in_threads(lambda c: _count(chunks[c].users, shift, counts[:, c]), range(len(chunks)))
     ends = np.cumsum(counts.ravel()).reshape(counts.shape)
     places = ends - counts
     starts = np.append(places[:, 0], ends[-1, -1]) if len(chunks) else np.zeros(n_buckets + 1, np.int64)
@@ -109,7 +130,7 @@ def _deal(
         times = nothing if chunk.times is None else chunk.times
         place = np.ascontiguousarray(places[:, c])
         bits = chunk.values.view(np.uint32)
-        _scatter(chunk.users, chunk.items, bits, times, user_of, item_of, first, shift, place, records)
+        _scatter(chunk.users, chunk.items, bits, times, item_of, item_bits, first, shift, place, records)
 
     _in_threads(deal, range(len(chunks)))
     chunks.clear()
@@ -123,43 +144,56 @@ def _sort_buckets(
     records: NDArray[np.uint64],
     starts: NDArray[np.int64],
     shift: int,
-    n_users: int,
-    n_items: int,
+    user_of: NDArray[np.int32],
+    item_bits: int,
     first: int | None,
 ) -> Rows:
     """Sort every bucket and write it out by columns, then close the gaps that repeated pairs left."""
-    n = len(records)
+    n, n_users = len(records), _size(user_of)
     items, values = np.empty(n, np.int32), np.empty(n, np.uint32)
     times = np.empty(0 if first is None else n, np.int64)
     activity = np.zeros(n_users, np.int64)
-    item_bits = max(n_items - 1, 1).bit_length()
+    largest = int(np.diff(starts).max())
+    rooms = threading.local()
 
     def sort(b: int) -> None:
         part = slice(int(starts[b]), int(starts[b + 1]))
-        ordered = _radix_sort(records[part], b << shift, shift, item_bits, _DIGIT_BITS)
-        out_times = times[part] if first is not None else times
-        _write(ordered, first or 0, items[part], values[part], out_times, activity)
+        if not hasattr(rooms, "room"):
+            rooms.room = np.empty((largest, 2), np.uint64)
+        first_key = b << shift << item_bits
+        out = items[part], values[part], times[part] if first is not None else times, activity
+        room = rooms.room[: part.stop - part.start]
+        _sort_and_write(records[part], room, first_key, shift + item_bits, item_bits, first or 0, user_of, *out)
 
     _in_threads(sort, range(len(starts) - 1))
     indptr = np.zeros(n_users + 1, np.int64)
     np.cumsum(activity, out=indptr[1:])
     if indptr[-1] < n:
-        items, values, times = (_closed_up(column, starts, indptr, shift) for column in (items, values, times))
+        below = np.arange(1, len(starts) - 1) << shift  # the first code of each bucket but the first
+        firsts = np.concatenate(([0], user_of[below - 1] + 1, [n_users]))  # the first user of each, and the end
+        items, values, times = (_closed_up(column, starts, indptr[firsts]) for column in (items, values, times))
     return indptr, items, values.view(np.float32), None if first is None else times
 
 
-def _closed_up(column: Any, starts: NDArray[np.int64], indptr: NDArray[np.int64], shift: int) -> Any:
-    """Move each bucket's kept rows up against the bucket before it."""
+def _closed_up(column: Any, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Any:
+    """Move each bucket's kept rows up against the bucket before it, and cut off what is left over."""
     if not len(column):
         return column
-    ends = indptr[np.minimum(np.arange(len(starts)) << shift, len(indptr) - 1)]
-    parts = [column[a : a + (stop - start)] for a, start, stop in zip(starts[:-1], ends[:-1], ends[1:], strict=True)]
-    return np.concatenate(parts)
+    for place, (start, stop) in zip(starts.tolist(), pairwise(ends.tolist()), strict=False):
+        if place > start:
+            column[start:stop] = column[place : place + stop - start]
+    kept = column[: ends[-1]]
+    return kept.copy() if 10 * len(kept) < 9 * len(column) else kept
 
 
-def _assemble_by_lexsort(
-    chunks: list[Chunk], user_of: NDArray[np.int32], item_of: NDArray[np.int32], n_users: int
-) -> Rows:
+def distinct_values(values: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Give the distinct values, ascending; quick where they are few, as ratings are."""
+    few = np.empty(_FEW, values.dtype)
+    n = _distinct_few(values, few)
+    return np.unique(values if n < 0 else few[:n])
+
+
+def _assemble_by_lexsort(chunks: list[Chunk], user_of: NDArray[np.int32], item_of: NDArray[np.int32]) -> Rows:
     """Do the same plainly, for times that span more than the 136 years a record can hold."""
     users = np.concatenate([user_of[chunk.users] for chunk in chunks])
     items = np.concatenate([item_of[chunk.items] for chunk in chunks])
@@ -169,7 +203,7 @@ def _assemble_by_lexsort(
     order = np.lexsort((times, items, users))
     users, items = users[order], items[order]
     latest = np.append((users[1:] != users[:-1]) | (items[1:] != items[:-1]), True)
-    indptr = np.concatenate(([0], np.cumsum(np.bincount(users[latest], minlength=n_users))))
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(users[latest], minlength=_size(user_of)))))
     return indptr, items[latest], values[order][latest], times[order][latest]
 
 
@@ -179,77 +213,104 @@ def _in_threads(work: Callable[[int], None], numbers: Iterable[int]) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _count(users, user_of, shift, counts):  # type: ignore[no-untyped-def]
-    for r in range(len(users)):
-        counts[user_of[users[r]] >> shift] += 1
+def _distinct_few(values, few):  # type: ignore[no-untyped-def]
+    """Collect distinct values as long as there is room; -1 when there is none left."""
+    recent = np.full(_RECENT, np.nan, np.float32)
+    n = 0
+    for r in range(len(values)):
+        value = values[r]
+        slot = int(abs(value) * 2) & (_RECENT - 1)
+        if recent[slot] == value:
+            continue
+        recent[slot] = value
+        k = 0
+        while k < n and few[k] != value:
+            k += 1
+        if k == n:
+            if n == len(few):
+                return -1
+            few[n] = value
+            n += 1
+    return n
 
 
 @njit(cache=True, nogil=True)
-def _scatter(users, items, bits, times, user_of, item_of, first, shift, place, records):  # type: ignore[no-untyped-def]
-    timed = len(times) > 0
+def mark(codes, seen):  # type: ignore[no-untyped-def]
+    """Set the marks of the codes that occur."""
+    for code in codes:
+        seen[code] = True
+
+
+@njit(cache=True, nogil=True)
+def _count(users, shift, counts):  # type: ignore[no-untyped-def]
     for r in range(len(users)):
-        user = user_of[users[r]]
+        counts[users[r] >> shift] += 1
+
+
+@njit(cache=True, nogil=True)
+def _scatter(users, items, bits, times, item_of, item_bits, first, shift, place, records):  # type: ignore[no-untyped-def]
+    timed, up = len(times) > 0, np.uint64(item_bits)
+    for r in range(len(users)):
+        user = users[r]
         p = place[user >> shift]
         place[user >> shift] = p + 1
-        records[p, 0] = (np.uint64(user) << np.uint64(32)) | np.uint64(item_of[items[r]])
+        records[p, 0] = (np.uint64(user) << up) | np.uint64(item_of[items[r]])
         time = np.uint64(times[r] - first) if timed else np.uint64(0)
         records[p, 1] = (np.uint64(bits[r]) << np.uint64(32)) | time
 
 
 @njit(cache=True, nogil=True)
-def _radix_sort(records, first_user, user_bits, item_bits, digit_bits):  # type: ignore[no-untyped-def]
-    """Sort a bucket by (user, item), stable; a digit that is already in order costs no move."""
-    n = len(records)
-    low32 = np.uint64(0xFFFFFFFF)
-    bits = user_bits + item_bits
-    n_passes = (bits + digit_bits - 1) // digit_bits
-    width = (bits + n_passes - 1) // n_passes
-    mask = np.uint64((1 << width) - 1)
-    source, target = records, records
-    keys, other_keys = np.empty(n, np.uint64), np.empty(n, np.uint64)
-    ascending = True
-    for r in range(n):
-        user = (source[r, 0] >> np.uint64(32)) - np.uint64(first_user)
-        keys[r] = (user << np.uint64(item_bits)) | (source[r, 0] & low32)
-        ascending &= r == 0 or keys[r - 1] <= keys[r]
-    if ascending:
-        return records
-    target = np.empty_like(records)
-    for p in range(n_passes):
-        shift = np.uint64(p * width)
-        place = np.zeros((1 << width) + 1, np.int64)
-        for r in range(n):
-            place[((keys[r] >> shift) & mask) + np.uint64(1)] += 1
-        for d in range(1 << width):
-            place[d + 1] += place[d]
-        for r in range(n):
-            digit = (keys[r] >> shift) & mask
-            q = place[digit]
-            place[digit] = q + 1
-            other_keys[q] = keys[r]
-            target[q, 0] = source[r, 0]
-            target[q, 1] = source[r, 1]
-        keys, other_keys = other_keys, keys
-        if p == 0:
-            source, target = target, np.empty_like(records)
-        else:
-            source, target = target, source
-    return source
+def _ascends(records):  # type: ignore[no-untyped-def]
+    ascends = True
+    for r in range(1, len(records)):
+        ascends &= records[r - 1, 0] <= records[r, 0]
+    return ascends
 
 
 @njit(cache=True, nogil=True)
-def _write(records, first, items, values, times, activity):  # type: ignore[no-untyped-def]
+def _radix_pass(source, target, first_key, shift, width):  # type: ignore[no-untyped-def]
+    """Put records in the order of ``width`` bits of their key, keeping the order among equals."""
+    mask, first_key, shift = np.uint64((1 << width) - 1), np.uint64(first_key), np.uint64(shift)
+    place = np.zeros((1 << width) + 1, np.int64)
+    for r in range(len(source)):
+        place[np.int64(((source[r, 0] - first_key) >> shift) & mask) + 1] += 1
+    for d in range(1 << width):
+        place[d + 1] += place[d]
+    for r in range(len(source)):
+        digit = np.int64(((source[r, 0] - first_key) >> shift) & mask)
+        p = place[digit]
+        place[digit] = p + 1
+        target[p, 0] = source[r, 0]
+        target[p, 1] = source[r, 1]
+
+
+@njit(cache=True, nogil=True)
+def _sort_and_write(records, room, first_key, bits, item_bits, first, user_of, items, values, times, activity):  # type: ignore[no-untyped-def]
+    """Sort a bucket by (user, item) and write it out; what is in order already is not moved."""
+    source, target = records, room
+    if not _ascends(records):
+        n_passes = (bits + _DIGIT_BITS - 1) // _DIGIT_BITS
+        width = (bits + n_passes - 1) // n_passes
+        for p in range(n_passes):
+            _radix_pass(source, target, first_key, p * width, width)
+            source, target = target, source
+    _write(source, item_bits, first, user_of, items, values, times, activity)
+
+
+@njit(cache=True, nogil=True)
+def _write(records, item_bits, first, user_of, items, values, times, activity):  # type: ignore[no-untyped-def]
     """Write sorted records by columns; of equal pairs the latest, which is the last among equal times."""
-    low32, timed, n = np.uint64(0xFFFFFFFF), len(times) > 0, 0
+    up, low, low32 = np.uint64(item_bits), np.uint64((1 << item_bits) - 1), np.uint64(0xFFFFFFFF)
+    timed, n = len(times) > 0, 0
     for r in range(len(records)):
         time = np.int64(records[r, 1] & low32) + first
         repeated = r > 0 and records[r, 0] == records[r - 1, 0]
         if repeated and timed and time < times[n - 1]:
             continue
         if not repeated:
-            activity[records[r, 0] >> np.uint64(32)] += 1
+            activity[user_of[np.int64(records[r, 0] >> up)]] += 1
             n += 1
-        items[n - 1] = np.int32(records[r, 0] & low32)
+        items[n - 1] = np.int32(records[r, 0] & low)
         values[n - 1] = np.uint32(records[r, 1] >> np.uint64(32))
         if timed:
             times[n - 1] = time

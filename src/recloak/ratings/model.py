@@ -16,7 +16,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from recloak.errors import InputError
-from recloak.ratings.assemble import assemble_rows, transpose_rows
+from recloak.ratings.assemble import assemble_rows, distinct_values, transpose_rows
 from recloak.ratings.ids import IdMap
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Scale:
     @classmethod
     def seen_in(cls, values: NDArray[np.floating]) -> Scale:
         """Infer the scale from ratings: their ends, and the widest step that all of them lie on."""
-        distinct = np.unique(values).astype(np.float64)
+        distinct = distinct_values(values).astype(np.float64)
         low, high = float(distinct[0]), float(distinct[-1])
         for step in _STEPS:
             if np.allclose(distinct / step, np.round(distinct / step), atol=1e-4):

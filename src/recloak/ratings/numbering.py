@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from recloak.ratings.assemble import mark
 from recloak.ratings.hashing import NumberTable, TextTable
 from recloak.ratings.ids import IdMap
 
@@ -35,14 +36,20 @@ class Numbering:
         """Whether a text was among the ids so far."""
         return self._texts is not None
 
-    def add_numbers(self, ids: NDArray[np.int64]) -> None:
+    @property
+    def n_latin(self) -> int:
+        """Number of ids that were no UTF-8 and were read as Latin-1, once finished."""
+        return 0 if self._texts is None else self._texts.n_latin
+
+    def add_numbers(self, ids: NDArray[np.integer]) -> None:
         """Take in a chunk of whole numbers."""
         if self._texts is not None:
             self.add_series(pl.Series(ids).cast(pl.String))
             return
         if self._numbers is None and len(ids) and not (ids.min() >= 0 and ids.max() < _SMALL):
             self._hash_numbers()
-        self.chunks.append(ids.astype(np.int32) if self._numbers is None else self._numbers.add(ids))
+        table = self._numbers
+        self.chunks.append(ids.astype(np.int32) if table is None else table.add(ids.astype(np.int64)))
 
     def add_texts(self, buffer: NDArray[np.uint8], starts: NDArray[np.int32], ends: NDArray[np.int32]) -> None:
         """Take in a chunk of texts that are slices of a buffer."""
@@ -52,7 +59,7 @@ class Numbering:
     def add_series(self, ids: pl.Series) -> None:
         """Take in a chunk of a polars column of whole numbers or texts."""
         if ids.dtype != pl.String:
-            self.add_numbers(ids.cast(pl.Int64).to_numpy())
+            self.add_numbers(ids.to_numpy())
             return
         distinct = IdMap.of(ids)
         codes = self._text_table().add_series(distinct.ids)
@@ -75,7 +82,7 @@ class Numbering:
         size = max((int(codes.max()) + 1 for codes in self.chunks if len(codes)), default=0)
         seen = np.zeros(size, np.bool_)
         for codes in self.chunks:
-            seen[codes] = True
+            mark(codes, seen)
         return seen
 
     def _is_sparse(self) -> bool:

@@ -45,6 +45,9 @@ class Rows:
         if not n_rows:
             raise SourceError("there are no ratings" + (", every row was bad" if self.n_skipped else ""), file=file)
         (user_ids, user_of), (item_ids, item_of) = self.users.finish(), self.items.finish()
+        for role, numbering in (("user", self.users), ("item", self.items)):
+            if numbering.n_latin:
+                self.note(f"{numbering.n_latin} {role} ids are no UTF-8 and were read as Latin-1")
         columns = zip(self.users.chunks, self.items.chunks, self._values, self._times, strict=True)
         chunks = [Chunk(*parts) for parts in columns]
         for kept in (self.users.chunks, self.items.chunks, self._values, self._times):

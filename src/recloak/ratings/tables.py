@@ -121,9 +121,7 @@ def _ids(column: pl.Series, role: str, file: Path | None) -> pl.Series:
     if kind == pl.UInt64:
         too_large = (column > np.iinfo(np.int64).max).any()
         return column.cast(pl.String if too_large else pl.Int64)
-    if kind.is_integer():
-        return column.cast(pl.Int64)
-    if kind == pl.String:
+    if kind.is_integer() or kind == pl.String:
         return column
     if isinstance(kind, (pl.Categorical, pl.Enum)):
         return column.cast(pl.String)
@@ -141,10 +139,11 @@ def _is_whole(column: pl.Series) -> bool:
 
 def _numbers(column: pl.Series, file: Path | None) -> NDArray[np.float32]:
     """Bring ratings to 32-bit floats, empty ones to NaN."""
-    if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null)) or column.dtype == pl.Boolean:
+    if not (column.dtype.is_numeric() or column.dtype == pl.Null):
         raise SourceError(f"ratings must be numbers, but their type is {column.dtype}", file=file)
     with np.errstate(over="ignore"):
-        return column.cast(pl.Float64).cast(pl.Float32).fill_null(np.nan).to_numpy()
+        numbers = column.cast(pl.Float32)
+        return (numbers.fill_null(np.nan) if numbers.null_count() else numbers).to_numpy()
 
 
 def _seconds(column: pl.Series, file: Path | None) -> pl.Series:
@@ -161,8 +160,8 @@ def _seconds(column: pl.Series, file: Path | None) -> pl.Series:
 
 def _whole_seconds(time: pl.Series) -> pl.Series:
     """Bring seconds, milli-, micro- or nanoseconds to seconds, as the compiled parser does."""
-    known = time.drop_nulls().to_numpy()
-    if not len(known) or np.abs(known).max() < 10**11:
+    ends: list[Any] = [time.min(), time.max()]
+    if all(end is None or abs(end) < 10**11 for end in ends):
         return time
     size, unit = pl.col("time").abs(), pl.lit(1, pl.Int64)
     for bound, per_second in ((10**11, 10**3), (10**14, 10**6), (10**17, 10**9)):
@@ -180,8 +179,8 @@ def _written_seconds(column: pl.Series) -> pl.Series:
 
 def _empty_ids(*axes: pl.Series) -> Iterator[Problem]:
     for role, ids in zip(("user", "item"), axes, strict=True):
-        empty = ids.is_null() if ids.dtype != pl.String else ids.is_null() | (ids == "").fill_null(True)
         if ids.null_count() or ids.dtype == pl.String:
+            empty = ids.is_null() if ids.dtype != pl.String else (ids == "").fill_null(True)
             yield from ((row, f"the {role}'s id must not be empty", None) for row in empty.arg_true().to_list())
 
 

@@ -16,13 +16,14 @@ from recloak.errors import SourceError
 from recloak.progress import Advance
 from recloak.ratings.model import Scale
 from recloak.ratings.readers import kernels
-from recloak.ratings.readers.dialect import QUOTES, Dialect
+from recloak.ratings.readers.dialect import NO_QUOTES, QUOTES, Dialect
 from recloak.ratings.readers.sources import unpacked
 from recloak.ratings.readers.times import number_of, seconds_of
 from recloak.ratings.rows import Rows
 from recloak.ratings.threads import n_threads
 
 BLOCK_BYTES = 1 << 24
+_SHOWN = 60  # characters of a value in a message
 MAX_RECORD = 1 << 20  # bytes; a quote that stays open for longer was never meant to span lines
 
 
@@ -119,9 +120,10 @@ def parse_block(data: bytearray, stop: int, dialect: Dialect) -> Parsed:
     numbers, spans = np.empty((2, n), np.int64), np.empty((4, n), np.int32)
     values, times = np.empty(n, np.float32), np.empty(n if timed else 0, np.int64)
     lines, places = np.empty(n, np.int32), np.empty((2 * n, 5), np.int32)
-    separator = np.frombuffer(dialect.separator.encode(), np.uint8)
+    separator = np.frombuffer(bytearray(dialect.separator.encode()), np.uint8)
+    quoting = dialect.quoting if data.find(b'"', 0, stop) >= 0 else NO_QUOTES
     n_rows, n_places, n_lines, rest, *whole = kernels.parse(
-        buffer, stop, separator, dialect.quoting, dialect.n_fields, np.array(dialect.roles, np.int32),
+        buffer, stop, separator, quoting, dialect.n_fields, np.array(dialect.roles, np.int32),
         numbers, spans, values, times, lines, places,
     )  # fmt: skip
     return Parsed(
@@ -164,7 +166,7 @@ class _Taker:
                 self._rest = bytes(data)
                 return
             if data:
-                self._refuse([Problem(1, "a quote is opened and never closed", shown(data[:60]), None)])
+                self._refuse([Problem(1, "a quote is opened and never closed", shown(data.partition(b"\n")[0]), None)])
                 self._line += 1
                 data = data[(data.find(b"\n") + 1) or len(data) :]
 
@@ -193,8 +195,7 @@ def take_rows(rows: Rows, parsed: Parsed, problems: list[Problem]) -> None:
             numbering.add_numbers(parsed.numbers[axis][part])
         else:
             numbering.add_texts(parsed.buffer, parsed.spans[2 * axis][part], parsed.spans[2 * axis + 1][part])
-    # A copy, for a view would keep the whole block alive.
-    rows.add(parsed.values[part].copy(), None if parsed.times is None else parsed.times[part].copy())
+    rows.add(parsed.values[part], None if parsed.times is None else parsed.times[part])
 
 
 def refuse(problems: list[Problem], rows: Rows, locate: Callable[[int], tuple[Path, int]], *, skip_bad: bool) -> None:
@@ -243,8 +244,9 @@ def _outside(parsed: Parsed, scale: Scale | None) -> Iterator[Problem]:
 
 
 def shown(raw: bytes | bytearray) -> str:
-    """Give bytes as text for a message."""
-    return bytes(raw).decode("utf-8", "backslashreplace")
+    """Give bytes as text for a message, the beginning of a long one."""
+    text = bytes(raw).decode("utf-8", "backslashreplace").strip()
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def _read_rating(text: str, parsed: Parsed, row: int) -> str | None:

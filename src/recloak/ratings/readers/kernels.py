@@ -17,7 +17,6 @@ FIELDS, USER_EMPTY, ITEM_EMPTY, RATING, TIME, NO_NUMBER, NO_ITEM = range(7)
 CARRIED, NONE = -1, -2
 
 _LF, _CR, _QUOTE, _SPACE, _TAB, _DOT, _PLUS, _MINUS, _ZERO, _COLON = (ord(c) for c in '\n\r" \t.+-0:')
-_MAX_FIELDS = 64
 _MAX_INT64 = np.uint64(np.iinfo(np.int64).max)
 _POWERS = 10.0 ** np.arange(16)
 
@@ -228,7 +227,7 @@ def _split(buffer, p, stop, separator, quoting, starts, ends):  # type: ignore[n
             end = p
             if end > start and buffer[end - 1] == _CR and (p == stop or buffer[p] == _LF):
                 end -= 1
-        if n < _MAX_FIELDS:
+        if n < len(starts):
             starts[n], ends[n] = start, end
         n += 1
         if p >= stop or buffer[p] == _LF:
@@ -248,7 +247,7 @@ def _split(buffer, p, stop, separator, quoting, starts, ends):  # type: ignore[n
 def _is_blank(buffer, start, end):  # type: ignore[no-untyped-def]
     blank = True
     for p in range(start, end):
-        blank &= buffer[p] == _SPACE or buffer[p] == _TAB or buffer[p] == _CR
+        blank &= buffer[p] == _SPACE or buffer[p] == _TAB or buffer[p] == _CR or buffer[p] == _LF
     return blank
 
 
@@ -261,6 +260,68 @@ def _strip(buffer, start, end):  # type: ignore[no-untyped-def]
     return start, end
 
 
+@njit(inline="always")
+def _scan(buffer, p, stop, first, second, starts, ends, wholes, odds):  # type: ignore[no-untyped-def]
+    """Split one line at a separator of one byte or two, reading each field's digits on the way.
+
+    Per field: where it starts and ends, the number its digits make, and how many other bytes it has. Gives the number
+    of fields and where the line ends.
+    """
+    n = 0
+    while True:
+        k = min(n, len(starts) - 1)  # more fields than a row may have are only counted
+        starts[k] = p
+        whole, odd = np.uint64(0), 0
+        while p < stop:
+            c = buffer[p]
+            digit = c - np.uint8(_ZERO)
+            if digit <= 9:
+                whole = whole * np.uint64(10) + np.uint64(digit)
+            elif c == _LF or (c == first and (second == 0 or (p + 1 < stop and buffer[p + 1] == second))):
+                break
+            else:
+                odd += 1
+            p += 1
+        at_end = p >= stop or buffer[p] == _LF
+        has_return = at_end and p > starts[k] and buffer[p - 1] == _CR
+        ends[k], wholes[k], odds[k] = p - has_return, whole, odd - has_return
+        n += 1
+        if at_end:
+            return n, p
+        p += 1 if second == 0 else 2
+
+
+@njit(inline="always")
+def _field_id(buffer, k, starts, ends, wholes, odds):  # type: ignore[no-untyped-def]
+    """Give whether a field is a canonical whole number, and the number."""
+    n = ends[k] - starts[k]
+    if odds[k] == 0 and 0 < n <= 18 and (n == 1 or buffer[starts[k]] != _ZERO):
+        return True, np.int64(wholes[k])
+    return _whole_number(buffer, starts[k], ends[k])
+
+
+@njit(inline="always")
+def _field_rating(buffer, k, starts, ends, wholes, odds):  # type: ignore[no-untyped-def]
+    """Give whether a field is a plain decimal, and its value."""
+    n = ends[k] - starts[k]
+    if odds[k] == 0 and 0 < n <= 15:
+        return True, np.float64(wholes[k])
+    if odds[k] == 1 and n == 3 and buffer[starts[k] + 1] == _DOT:
+        return True, np.float64(wholes[k]) / 10.0
+    a, b = _strip(buffer, starts[k], ends[k])
+    return _decimal(buffer, a, b)
+
+
+@njit(inline="always")
+def _field_time(buffer, k, starts, ends, wholes, odds):  # type: ignore[no-untyped-def]
+    """Give whether a field is a plain time, and its seconds."""
+    n = ends[k] - starts[k]
+    if odds[k] == 0 and 0 < n <= 11:
+        return True, np.int64(wholes[k])
+    a, b = _strip(buffer, starts[k], ends[k])
+    return _time(buffer, a, b)
+
+
 @njit(cache=True, nogil=True)
 def parse(buffer, stop, separator, quoting, n_fields, roles, numbers, spans, values, times, lines, places):  # type: ignore[no-untyped-def]
     """Parse the records of ``buffer[:stop]``.
@@ -270,41 +331,47 @@ def parse(buffer, stop, separator, quoting, n_fields, roles, numbers, spans, val
     (n, 5) lists what is bad or odd. Gives the number of rows, of places, of lines, where an unfinished record begins,
     and whether all user and all item ids were whole numbers.
     """
-    starts, ends = np.zeros(_MAX_FIELDS, np.int32), np.zeros(_MAX_FIELDS, np.int32)
-    p, line, n, n_places = 0, 1, 0, 0
+    starts, ends = np.zeros(n_fields + 1, np.int64), np.zeros(n_fields + 1, np.int64)
+    wholes, odds = np.zeros(n_fields + 1, np.uint64), np.zeros(n_fields + 1, np.int64)
+    plain = quoting == 0 and len(separator) > 0
+    first = separator[0] if len(separator) > 0 else np.uint8(_SPACE)
+    second = separator[1] if len(separator) > 1 else np.uint8(0)
+    user, item, rating, time = roles[0], roles[1], roles[2], roles[3]
+    p, line, n, n_places = np.int64(0), 1, 0, 0
     whole_users, whole_items = True, True
     while p < stop:
-        found, after, n_lines = _split(buffer, p, stop, separator, quoting, starts, ends)
-        if found < 0:
-            break
+        begin, n_lines = p, 1
+        if plain:
+            found, p = _scan(buffer, p, stop, first, second, starts, ends, wholes, odds)
+            p += 1
+        else:
+            found, p, n_lines = _split(buffer, p, stop, separator, quoting, starts, ends)
+            odds[:] = 99  # nothing is known of the fields' bytes
+            if found < 0:
+                break
         here = line
         line += n_lines
-        begin, p = p, after
         if found != n_fields:
-            if found == 1 and _is_blank(buffer, begin, min(after, stop + 1) - 1):
-                continue
-            n_places = _mark(places, n_places, FIELDS, here, found, 0, n)
+            if found > 1 or not _is_blank(buffer, begin, min(p, stop)):
+                n_places = _mark(places, n_places, FIELDS, here, found, 0, n)
             continue
-        a, b, c, d = starts[roles[0]], ends[roles[0]], starts[roles[1]], ends[roles[1]]
-        if a == b or c == d:
-            n_places = _mark(places, n_places, USER_EMPTY if a == b else ITEM_EMPTY, here, 0, 0, n)
+        if starts[user] == ends[user] or starts[item] == ends[item]:
+            kind = USER_EMPTY if starts[user] == ends[user] else ITEM_EMPTY
+            n_places = _mark(places, n_places, kind, here, 0, 0, n)
             continue
-        ok, numbers[0, n] = _whole_number(buffer, a, b)
+        ok, numbers[0, n] = _field_id(buffer, user, starts, ends, wholes, odds)
         whole_users &= ok
-        ok, numbers[1, n] = _whole_number(buffer, c, d)
+        ok, numbers[1, n] = _field_id(buffer, item, starts, ends, wholes, odds)
         whole_items &= ok
-        spans[0, n], spans[1, n], spans[2, n], spans[3, n] = a, b, c, d
+        spans[0, n], spans[1, n], spans[2, n], spans[3, n] = starts[user], ends[user], starts[item], ends[item]
         lines[n] = here
-        a, b = _strip(buffer, starts[roles[2]], ends[roles[2]])
-        ok, value = _decimal(buffer, a, b)
-        values[n] = value
+        ok, values[n] = _field_rating(buffer, rating, starts, ends, wholes, odds)
         if not ok:
-            n_places = _mark(places, n_places, RATING, here, a, b, n)
-        if roles[3] >= 0:
-            a, b = _strip(buffer, starts[roles[3]], ends[roles[3]])
-            ok, times[n] = _time(buffer, a, b)
+            n_places = _mark(places, n_places, RATING, here, starts[rating], ends[rating], n)
+        if time >= 0:
+            ok, times[n] = _field_time(buffer, time, starts, ends, wholes, odds)
             if not ok:
-                n_places = _mark(places, n_places, TIME, here, a, b, n)
+                n_places = _mark(places, n_places, TIME, here, starts[time], ends[time], n)
         n += 1
     return n, n_places, line - 1, p, whole_users, whole_items
 
@@ -316,32 +383,32 @@ def parse_netflix(buffer, stop, numbers, values, times, lines, places):  # type:
     Fills what `parse` fills, but for the spans, for ids are whole numbers. Gives the number of rows, of places and of
     lines, and the last item.
     """
-    starts, ends = np.zeros(_MAX_FIELDS, np.int32), np.zeros(_MAX_FIELDS, np.int32)
-    comma = np.array([44], np.uint8)
-    p, line, n, n_places, item = 0, 0, 0, 0, np.int64(CARRIED)
+    starts, ends = np.zeros(4, np.int64), np.zeros(4, np.int64)
+    wholes, odds = np.zeros(4, np.uint64), np.zeros(4, np.int64)
+    p, line, n, n_places, item = np.int64(0), 0, 0, 0, np.int64(CARRIED)
     while p < stop:
         begin = p
-        found, p, _ = _split(buffer, p, stop, comma, 0, starts, ends)
+        found, p = _scan(buffer, p, stop, np.uint8(44), np.uint8(0), starts, ends, wholes, odds)
+        p += 1
         line += 1
         if found == 1 and ends[0] > starts[0] and buffer[ends[0] - 1] == _COLON:
             ok, item = _whole_number(buffer, starts[0], ends[0] - 1)
             item = item if ok else np.int64(NONE)
             continue
         if found != 3:
-            if found > 1 or not _is_blank(buffer, begin, min(p, stop + 1) - 1):
+            if found > 1 or not _is_blank(buffer, begin, min(p, stop)):
                 n_places = _mark(places, n_places, FIELDS, line, found, 0, n)
             continue
-        ok, numbers[0, n] = _whole_number(buffer, starts[0], ends[0])
+        ok, numbers[0, n] = _field_id(buffer, 0, starts, ends, wholes, odds)
         if not ok or item == NONE:
             n_places = _mark(places, n_places, NO_ITEM if ok else NO_NUMBER, line, 0, 0, n)
             continue
         numbers[1, n] = item
         lines[n] = line
-        ok, value = _decimal(buffer, starts[1], ends[1])
-        values[n] = value
+        ok, values[n] = _field_rating(buffer, 1, starts, ends, wholes, odds)
         if not ok:
             n_places = _mark(places, n_places, RATING, line, starts[1], ends[1], n)
-        ok, times[n] = _time(buffer, starts[2], ends[2])
+        ok, times[n] = _field_time(buffer, 2, starts, ends, wholes, odds)
         if not ok:
             n_places = _mark(places, n_places, TIME, line, starts[2], ends[2], n)
         n += 1

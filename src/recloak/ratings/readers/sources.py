@@ -24,6 +24,9 @@ _REFUSED = {
     b"7z\xbc\xaf": "is a 7z archive; unpack it first",
     b"%PDF": "is a PDF, not a table of ratings",
     b"SQLite format 3": "is an SQLite database, not a table of ratings; export the table as CSV",
+    b"{": "is JSON; export it as CSV or Parquet",
+    b"[": "is JSON; export it as CSV or Parquet",
+    b"<": "is a web page or XML, not a table of ratings",
     b"\xff\xfe": "is UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "is UTF-16 text; save it as UTF-8",
 }
