@@ -1,4 +1,4 @@
-"""Group the points of one bin, and many bins at once: the part that needs nothing but a block of points.
+"""Group the points of one bin, and of many bins at once: the part that needs nothing but a block of points.
 
 A bin is started by taking, again and again, the point farthest from the mean of what is left together with its k - 1
 nearest (the idea of MDAV, Domingo-Ferrer and Mateo-Sanz 2002), and then improved by exchanges. Bins share nothing, so
@@ -11,10 +11,9 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from recloak.publish.exchange import exchange, smallest
+from recloak.publish.exchange import exchange_bins, smallest
 
 NEAR = 12  # groups that a point is held against
-ROUNDS = 3  # times that a bin is gone through
 
 
 def group_bin(
@@ -22,92 +21,65 @@ def group_bin(
     k: int,
     *,
     weights: NDArray[np.float32] | None = None,
+    crowding: float = 0.0,
     near: int = NEAR,
     rounds: int = 8,
 ) -> NDArray[np.int32]:
     """Label the points of one bin (at least k of them) with groups of k to 2k - 1."""
+    points = np.ascontiguousarray(points, dtype=np.float32)
     weights = np.ones(len(points), np.float32) if weights is None else weights
-    return _group_bin(np.ascontiguousarray(points), weights, k, near, rounds)
-
-
-@njit(cache=True)
-def _group_bin(points, weights, k, near, rounds):  # type: ignore[no-untyped-def]
-    labels = peel(points, k)
-    exchange(points, weights, labels, max(1, len(points) // k), k, near, rounds)
+    whole, bounds = np.arange(len(points)), np.array([0, len(points)])
+    labels = peel_bins(points, whole, bounds, k)
+    firsts, users = by_group(labels)
+    groups, ends = np.arange(len(firsts) - 1), np.array([0, len(firsts) - 1])
+    exchange_bins(points, weights, crowding, labels, users, firsts, groups, ends, k, near, rounds)
     return labels
 
 
-@njit(cache=True, fastmath=True)
-def peel(points, k):  # type: ignore[no-untyped-def]
-    """Take the farthest point and its k - 1 nearest off, until fewer than 2k are left, which are the last group."""
-    n = len(points)
-    labels = np.zeros(n, np.int32)
-    left = np.arange(n)
-    total = points.sum(axis=0)
-    gaps = np.empty(n, np.float32)
-    group = 0
-    while len(left) >= 2 * k:
-        _measure(points, left, total / np.float32(len(left)), gaps)
-        far = left[np.argmax(gaps[: len(left)])]
-        _measure(points, left, points[far], gaps)
-        kept = np.ones(len(left), np.bool_)
-        for place in smallest(gaps[: len(left)], k):
-            labels[left[place]] = group
-            total -= points[left[place]]
-            kept[place] = False
-        left = left[kept]
-        group += 1
-    labels[left] = group
-    return labels
-
-
-@njit(cache=True, fastmath=True)
-def _measure(points, left, centre, gaps):  # type: ignore[no-untyped-def]
-    """Fill in the squared distances of the points that are left to a centre."""
-    for m in range(len(left)):
-        total = np.float32(0)
-        for j in range(len(centre)):
-            gap = points[left[m], j] - centre[j]
-            total += gap * gap
-        gaps[m] = total
+def by_group(labels: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give starts and users by group: group g holds ``users[starts[g]:starts[g + 1]]``."""
+    return np.concatenate(([0], np.cumsum(np.bincount(labels)))), np.argsort(labels, kind="stable")
 
 
 @njit(cache=True, parallel=True)
-def group_bins(points, weights, order, starts, k, near, rounds):  # type: ignore[no-untyped-def]
-    """Group each bin by itself; bin b begins with group ``starts[b] // k``, so every start is a multiple of k."""
+def peel_bins(points, order, starts, k):  # type: ignore[no-untyped-def]
+    """Start each bin by itself; bin b begins with group ``starts[b] // k``, so every start is a multiple of k."""
     labels = np.empty(len(points), np.int32)
     for b in prange(len(starts) - 1):
-        users = order[starts[b] : starts[b + 1]]
-        labels[users] = _group_bin(points[users], weights[users], k, near, rounds) + np.int32(starts[b] // k)
+        peel(points, order[starts[b] : starts[b + 1]], k, starts[b] // k, labels)
     return labels
 
 
-@njit(cache=True, parallel=True)
-def exchange_bins(points, weights, labels, users, firsts, order, starts, k, near, rounds):  # type: ignore[no-untyped-def]
-    """Exchange members inside each bin of groups, in place, and give the gain of each bin.
-
-    Group g holds ``users[firsts[g]:firsts[g + 1]]``; bin b holds the groups ``order[starts[b]:starts[b + 1]]``.
-    """
-    gains = np.zeros(len(starts) - 1)
-    for b in prange(len(starts) - 1):
-        chosen = order[starts[b] : starts[b + 1]]
-        inside, own = _members(users, firsts, chosen)
-        gains[b] = exchange(points[inside], weights[inside], own, len(chosen), k, near, rounds)
-        for m in range(len(inside)):
-            labels[inside[m]] = chosen[own[m]]
-    return gains
-
-
 @njit(cache=True)
-def _members(users, firsts, chosen):  # type: ignore[no-untyped-def]
-    """Give the users of the chosen groups and, for each, the place of its group among the chosen."""
-    n = 0
-    for g in chosen:
-        n += firsts[g + 1] - firsts[g]
-    inside, own = np.empty(n, np.int32), np.empty(n, np.int32)
-    n = 0
-    for place in range(len(chosen)):
-        for m in range(firsts[chosen[place]], firsts[chosen[place] + 1]):
-            inside[n], own[n] = users[m], place
-            n += 1
-    return inside, own
+def peel(points, users, k, group, labels):  # type: ignore[no-untyped-def]
+    """Take the farthest user and its k - 1 nearest off, until fewer than 2k are left, which are the last group."""
+    left, n_left = users.copy(), len(users)
+    total, centre = np.zeros(points.shape[1], np.float64), np.empty(points.shape[1], np.float32)
+    for u in users:
+        total += points[u]
+    gaps, taken = np.empty(n_left, np.float32), np.empty(k, np.int32)
+    while n_left >= 2 * k:
+        centre[:] = total / n_left
+        _measure(points, left, n_left, centre, gaps)
+        centre[:] = points[left[np.argmax(gaps[:n_left])]]
+        _measure(points, left, n_left, centre, gaps)
+        smallest(gaps[:n_left], taken)
+        for place in taken:
+            labels[left[place]] = group
+            total -= points[left[place]]
+            left[place] = -1
+        left[: n_left - k] = left[:n_left][left[:n_left] >= 0]
+        n_left -= k
+        group += 1
+    labels[left[:n_left]] = group
+
+
+@njit(cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+def _measure(points, left, n_left, centre, gaps):  # type: ignore[no-untyped-def]
+    """Fill in the squared distances of the users that are left to a centre."""
+    for m in range(n_left):
+        u, total = left[m], np.float32(0)
+        for j in range(len(centre)):
+            gap = points[u, j] - centre[j]
+            total += gap * gap
+        gaps[m] = total

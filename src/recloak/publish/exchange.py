@@ -1,60 +1,77 @@
 """Lower the within-group error of one bin by exchanging members between near groups.
 
-With points x_u, weights w_u and the groups' plain means as centres the error is
+With points x_u, weights w_u and the groups' plain means as centres, what is lowered is
 
-    E = sum_C sum_{u in C} w_u |x_u - S_C / n_C|^2
-      = const + sum_C ( W_C |S_C|^2 / n_C^2 - 2 T_C . S_C / n_C ),    S = sum x_u, T = sum w_u x_u, W = sum w_u.
+    E = sum_C ( sum_{u in C} w_u |x_u - S_C / n_C|^2  +  crowding W_C^2 / n_C^2 )
+      = const + sum_C ( W_C |S_C|^2 / n_C^2 - 2 T_C . S_C / n_C + crowding W_C^2 / n_C^2 ),
+
+    S = sum x_u,  T = sum w_u x_u,  W = sum w_u  over the members of a group.
 
 The label of a group is the plain mean of its members, so the weights never move a centre: they say how often a member's
-row is asked for. A swap of u in A and v in B, or a move of u from A to B, changes two terms of the sum, and the change
-needs a few dot products only. Each is taken when it lowers E, so E never rises, and sizes stay in [k, 2k - 1].
+row is asked for. The second part is the noise that members' own ratings bring into each other's rows (see
+`recloak.publish.group.crowding`); it keeps heavy raters apart. A swap of u in A and v in B, or a move of u from A to B,
+changes two terms of the sum, and the change needs a few dot products only. Each is taken when it lowers E, so E never
+rises, and sizes stay in [k, 2k - 1].
 """
 
 from __future__ import annotations
 
-from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import njit, prange
+from numpy.typing import NDArray
 
-Groups = namedtuple(
-    "Groups",
-    [
-        "points",  # (n, d) x_u
-        "weights",  # (n,) w_u
-        "norms",  # (n,) |x_u|^2
-        "labels",  # (n,) group of each point
-        "members",  # (n_groups, 2k - 1) points of each group
-        "sizes",  # (n_groups,)
-        "sums",  # (n_groups, d) S
-        "pulls",  # (n_groups, d) T
-        "mass",  # (n_groups,) W
-        "cross",  # (n_groups,) T . S
-        "square",  # (n_groups,) S . S
-        "on_sum",  # (n,) x_u . S of its own group
-        "on_pull",  # (n,) x_u . T of its own group
-    ],
-)
-
-_LEAST_GAIN = 1e-7  # of a point's mean error: less is rounding, and could go round in circles
+_LEAST_GAIN = 1e-6  # share of a point's mean weighted norm: less is rounding, and could go round in circles
+_REORDERED = {"contract", "reassoc", "nsz", "arcp"}  # lets loops use wide registers; the compiled order stays fixed
 
 
-@njit(cache=True, fastmath=True)
-def dot(x, y):  # type: ignore[no-untyped-def]
-    """Multiply two vectors."""
+class Groups(NamedTuple):
+    """The groups of one bin and what is known about them."""
+
+    points: NDArray[np.float32]  # (n, d) x_u
+    weights: NDArray[np.float32]  # (n,) w_u
+    crowding: float
+    norms: NDArray[np.float32]  # (n,) |x_u|^2
+    labels: NDArray[np.int32]  # (n,) group of each point
+    members: NDArray[np.int32]  # (n_groups, 2k - 1) points of each group
+    sizes: NDArray[np.int32]  # (n_groups,)
+    sums: NDArray[np.float32]  # (n_groups, d) S
+    pulls: NDArray[np.float32]  # (n_groups, d) T
+    mass: NDArray[np.float64]  # (n_groups,) W
+    cross: NDArray[np.float64]  # (n_groups,) T . S
+    square: NDArray[np.float64]  # (n_groups,) S . S
+    terms: NDArray[np.float64]  # (n_groups,) the group's part of E
+    on_sum: NDArray[np.float32]  # (n,) x_u . S of its own group
+    on_pull: NDArray[np.float32]  # (n,) x_u . T of its own group
+
+
+@njit(cache=True, fastmath=_REORDERED, forceinline=True)
+def dot(xs, x, ys, y):  # type: ignore[no-untyped-def]
+    """Multiply row x of one table by row y of another; rows are not cut out first, for that costs more than this."""
     total = np.float32(0)
-    for j in range(len(x)):
-        total += x[j] * y[j]
+    for j in range(xs.shape[1]):
+        total += xs[x, j] * ys[y, j]
     return total
 
 
+@njit(cache=True, fastmath=_REORDERED, forceinline=True)
+def three_dots(points, v, u, sums, pulls, g):  # type: ignore[no-untyped-def]
+    """Multiply point v by point u, by the sum and by the pull of group g: one pass, for most time is spent here."""
+    both, on_sum, on_pull = np.float32(0), np.float32(0), np.float32(0)
+    for j in range(points.shape[1]):
+        both += points[v, j] * points[u, j]
+        on_sum += points[v, j] * sums[g, j]
+        on_pull += points[v, j] * pulls[g, j]
+    return both, on_sum, on_pull
+
+
 @njit(cache=True)
-def smallest(values, count):  # type: ignore[no-untyped-def]
-    """Give the places of the ``count`` smallest values, ascending; the first wins a tie."""
-    places = np.empty(count, np.int32)
-    found = 0
+def smallest(values, places):  # type: ignore[no-untyped-def]
+    """Fill in the places of the smallest values, ascending; the first wins a tie."""
+    count, found = len(places), 0
     if count == 0:
-        return places
+        return
     for i in range(len(values)):
         if found == count and values[i] >= values[places[count - 1]]:
             continue
@@ -65,48 +82,46 @@ def smallest(values, count):  # type: ignore[no-untyped-def]
             places[spot] = places[spot - 1]
             spot -= 1
         places[spot] = i
-    return places[:found]
 
 
-@njit(cache=True)
-def term(cross, square, mass, size):  # type: ignore[no-untyped-def]
-    """Compute one group's part of the error, ``W |S|^2 / n^2 - 2 T . S / n``."""
-    return mass * square / (size * size) - 2.0 * cross / size
+@njit(cache=True, forceinline=True)
+def term(cross, square, mass, share, crowding):  # type: ignore[no-untyped-def]
+    """Compute one group's part of E; ``share`` is 1 / n."""
+    return share * (share * mass * (square + crowding * mass) - 2.0 * cross)
 
 
-@njit(cache=True)
-def group_term(groups, g):  # type: ignore[no-untyped-def]
-    """Compute the part of the error of group g as it stands."""
-    return term(groups.cross[g], groups.square[g], groups.mass[g], groups.sizes[g])
-
-
-@njit(cache=True, fastmath=True)
+@njit(cache=True, fastmath=_REORDERED)
 def tally(groups, g):  # type: ignore[no-untyped-def]
     """Sum up group g from its members, afresh, so that no rounding piles up."""
-    groups.sums[g] = 0.0
-    groups.pulls[g] = 0.0
-    groups.mass[g] = 0.0
+    points, sums, pulls = groups.points, groups.sums, groups.pulls
+    mass = 0.0
+    for j in range(points.shape[1]):
+        sums[g, j] = pulls[g, j] = 0.0
     for m in range(groups.sizes[g]):
         u = groups.members[g, m]
-        groups.sums[g] += groups.points[u]
-        groups.pulls[g] += groups.weights[u] * groups.points[u]
-        groups.mass[g] += groups.weights[u]
-    groups.cross[g] = dot(groups.pulls[g], groups.sums[g])
-    groups.square[g] = dot(groups.sums[g], groups.sums[g])
+        mass += groups.weights[u]
+        for j in range(points.shape[1]):
+            sums[g, j] += points[u, j]
+            pulls[g, j] += groups.weights[u] * points[u, j]
+    groups.mass[g] = mass
+    groups.cross[g] = dot(pulls, g, sums, g)
+    groups.square[g] = dot(sums, g, sums, g)
+    groups.terms[g] = term(groups.cross[g], groups.square[g], mass, 1.0 / groups.sizes[g], groups.crowding)
     for m in range(groups.sizes[g]):
         u = groups.members[g, m]
-        groups.on_sum[u] = dot(groups.points[u], groups.sums[g])
-        groups.on_pull[u] = dot(groups.points[u], groups.pulls[g])
+        groups.on_sum[u] = dot(points, u, sums, g)
+        groups.on_pull[u] = dot(points, u, pulls, g)
 
 
 @njit(cache=True)
-def gather(points, weights, labels, n_groups, k):  # type: ignore[no-untyped-def]
+def gather(points, weights, crowding, labels, n_groups, k):  # type: ignore[no-untyped-def]
     """Set up the groups that the labels say."""
     n, d = points.shape
     groups = Groups(
         points,
         weights,
-        (points * points).sum(axis=1),
+        crowding,
+        np.empty(n, np.float32),
         labels,
         np.empty((n_groups, 2 * k - 1), np.int32),
         np.zeros(n_groups, np.int32),
@@ -115,11 +130,13 @@ def gather(points, weights, labels, n_groups, k):  # type: ignore[no-untyped-def
         np.empty(n_groups, np.float64),
         np.empty(n_groups, np.float64),
         np.empty(n_groups, np.float64),
-        np.empty(n, np.float64),
-        np.empty(n, np.float64),
+        np.empty(n_groups, np.float64),
+        np.empty(n, np.float32),
+        np.empty(n, np.float32),
     )
     for u in range(n):
         g = labels[u]
+        groups.norms[u] = dot(points, u, points, u)
         groups.members[g, groups.sizes[g]] = u
         groups.sizes[g] += 1
     for g in range(n_groups):
@@ -128,62 +145,85 @@ def gather(points, weights, labels, n_groups, k):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True)
-def near_groups(groups, u, count):  # type: ignore[no-untyped-def]
-    """Give the groups with the nearest centres to u, its own left out."""
-    gaps = np.empty(len(groups.sizes), np.float32)
+def find_near(groups, u, gaps, near):  # type: ignore[no-untyped-def]
+    """Fill in the groups with the nearest centres to u, its own left out."""
+    points, sums, square, sizes = groups.points, groups.sums, groups.square, groups.sizes
     for g in range(len(gaps)):
-        n = groups.sizes[g]
-        gaps[g] = groups.square[g] / (n * n) - 2.0 * dot(groups.points[u], groups.sums[g]) / n
+        share = 1.0 / sizes[g]
+        gaps[g] = share * (share * square[g] - 2.0 * dot(points, u, sums, g))
     gaps[groups.labels[u]] = np.inf
-    return smallest(gaps, min(count, len(gaps) - 1))
+    smallest(gaps, near)
 
 
-@njit(cache=True)
-def move_gain(groups, u, B, u_sum, u_pull):  # type: ignore[no-untyped-def]
-    """Compute by how much E falls if u moves to group B; ``u_sum`` is x_u . S_B, ``u_pull`` is x_u . T_B."""
-    A, w, norm = groups.labels[u], groups.weights[u], groups.norms[u]
-    cross_a = groups.cross[A] - groups.on_pull[u] - w * groups.on_sum[u] + w * norm
-    square_a = groups.square[A] - 2.0 * groups.on_sum[u] + norm
-    cross_b = groups.cross[B] + u_pull + w * u_sum + w * norm
-    square_b = groups.square[B] + 2.0 * u_sum + norm
-    after = term(cross_a, square_a, groups.mass[A] - w, groups.sizes[A] - 1)
-    after += term(cross_b, square_b, groups.mass[B] + w, groups.sizes[B] + 1)
-    return group_term(groups, A) + group_term(groups, B) - after
+@njit(cache=True, forceinline=True)
+def moved(cross, square, mass, size, crowding, sign, w, norm, on_sum, on_pull):  # type: ignore[no-untyped-def]
+    """Compute a group's part of E after a point came (sign 1) or went (-1); on_sum is x . S, on_pull is x . T."""
+    cross += sign * (on_pull + w * on_sum) + w * norm
+    square += sign * 2.0 * on_sum + norm
+    return term(cross, square, mass + sign * w, 1.0 / (size + sign), crowding)
 
 
-@njit(cache=True)
-def swap_gain(groups, u, v, u_sum, u_pull):  # type: ignore[no-untyped-def]
-    """Compute by how much E falls if u and v change places; ``u_sum``, ``u_pull`` as for a move, B the group of v."""
-    A, B = groups.labels[u], groups.labels[v]
-    w_u, w_v, norm_u, norm_v = groups.weights[u], groups.weights[v], groups.norms[u], groups.norms[v]
-    v_sum, v_pull = dot(groups.points[v], groups.sums[A]), dot(groups.points[v], groups.pulls[A])
-    both = dot(groups.points[u], groups.points[v])
-    gap = norm_u + norm_v - 2.0 * both  # |x_v - x_u|^2
-    twist = w_v * norm_v + w_u * norm_u - (w_u + w_v) * both  # (w_v x_v - w_u x_u) . (x_v - x_u)
-    cross_a = groups.cross[A] + v_pull - groups.on_pull[u] + w_v * v_sum - w_u * groups.on_sum[u] + twist
-    cross_b = groups.cross[B] + u_pull - groups.on_pull[v] + w_u * u_sum - w_v * groups.on_sum[v] + twist
-    square_a = groups.square[A] + 2.0 * (v_sum - groups.on_sum[u]) + gap
-    square_b = groups.square[B] + 2.0 * (u_sum - groups.on_sum[v]) + gap
-    after = term(cross_a, square_a, groups.mass[A] + w_v - w_u, groups.sizes[A])
-    after += term(cross_b, square_b, groups.mass[B] + w_u - w_v, groups.sizes[B])
-    return group_term(groups, A) + group_term(groups, B) - after
+@njit(cache=True, forceinline=True)
+def swapped(cross, square, mass, share, crowding, w_in, sum_in, pull_in, w_out, sum_out, pull_out, gap, twist):  # type: ignore[no-untyped-def]
+    """Compute a group's part of E after one point came in for another.
+
+    ``gap = |x_in - x_out|^2``, ``twist = (w_in x_in - w_out x_out) . (x_in - x_out)``; sums and pulls as for `moved`.
+    """
+    cross += pull_in - pull_out + w_in * sum_in - w_out * sum_out + twist
+    square += 2.0 * (sum_in - sum_out) + gap
+    return term(cross, square, mass + w_in - w_out, share, crowding)
 
 
 @njit(cache=True)
 def best_change(groups, u, k, near):  # type: ignore[no-untyped-def]
-    """Find the best move or swap of u: gain, group, and the place there of the point to swap with (-1: a move)."""
+    """Find the best move or swap of u: gain, group, and the place there of the point to swap with (-1: a move).
+
+    Fields are taken out of the tuple once: to do so in the loop would cost more than the arithmetic.
+    """
+    (
+        points,
+        weights,
+        crowding,
+        norms,
+        labels,
+        members,
+        sizes,
+        sums,
+        pulls,
+        mass,
+        cross,
+        square,
+        terms,
+        on_sum,
+        on_pull,
+    ) = groups
+    A, w_u, norm_u = labels[u], weights[u], norms[u]
+    share_a = 1.0 / sizes[A]
     best, to, place = 0.0, -1, -1
-    spare = groups.sizes[groups.labels[u]] > k
-    for B in near_groups(groups, u, near):
-        u_sum, u_pull = dot(groups.points[u], groups.sums[B]), dot(groups.points[u], groups.pulls[B])
-        if spare and groups.sizes[B] < 2 * k - 1:
-            gain = move_gain(groups, u, B, u_sum, u_pull)
-            if gain > best:
-                best, to, place = gain, B, -1
-        for m in range(groups.sizes[B]):
-            gain = swap_gain(groups, u, groups.members[B, m], u_sum, u_pull)
-            if gain > best:
-                best, to, place = gain, B, m
+    for B in near:
+        now, share_b = terms[A] + terms[B], 1.0 / sizes[B]
+        sum_u, pull_u = dot(points, u, sums, B), dot(points, u, pulls, B)
+        if sizes[A] > k and sizes[B] < 2 * k - 1:
+            after = moved(cross[A], square[A], mass[A], sizes[A], crowding, -1, w_u, norm_u, on_sum[u], on_pull[u])
+            after += moved(cross[B], square[B], mass[B], sizes[B], crowding, 1, w_u, norm_u, sum_u, pull_u)
+            if now - after > best:
+                best, to, place = now - after, B, -1
+        for m in range(sizes[B]):
+            v = members[B, m]
+            w_v = weights[v]
+            both, sum_v, pull_v = three_dots(points, v, u, sums, pulls, A)
+            gap = norm_u + norms[v] - 2.0 * both
+            twist = w_v * norms[v] + w_u * norm_u - (w_u + w_v) * both
+            after = swapped(
+                cross[A], square[A], mass[A], share_a, crowding,
+                w_v, sum_v, pull_v, w_u, on_sum[u], on_pull[u], gap, twist,
+            )  # fmt: skip
+            after += swapped(
+                cross[B], square[B], mass[B], share_b, crowding,
+                w_u, sum_u, pull_u, w_v, on_sum[v], on_pull[v], gap, twist,
+            )  # fmt: skip
+            if now - after > best:
+                best, to, place = now - after, B, m
     return best, to, place
 
 
@@ -210,19 +250,50 @@ def change(groups, u, B, place):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def exchange(points, weights, labels, n_groups, k, near, rounds):  # type: ignore[no-untyped-def]
+def exchange(points, weights, crowding, labels, n_groups, k, n_near, rounds):  # type: ignore[no-untyped-def]
     """Change ``labels`` in place, up to ``rounds`` times over all points, and give the sum of the gains."""
-    groups = gather(points, weights, labels, n_groups, k)
-    floor = _LEAST_GAIN * (weights * groups.norms).sum() / max(1, len(points))
+    groups = gather(points, weights, crowding, labels, n_groups, k)
+    gaps, near = np.empty(n_groups, np.float32), np.empty(min(n_near, n_groups - 1), np.int32)
+    floor = _LEAST_GAIN * (weights * groups.norms).mean()
     total = 0.0
     for _ in range(rounds):
-        changed = False
+        before = total
         for u in range(len(points)):
+            find_near(groups, u, gaps, near)
             gain, to, place = best_change(groups, u, k, near)
             if gain > floor:
                 change(groups, u, to, place)
                 total += gain
-                changed = True
-        if not changed:
+        if total == before:
             break
     return total
+
+
+@njit(cache=True, parallel=True)
+def exchange_bins(points, weights, crowding, labels, users, firsts, order, starts, k, near, rounds):  # type: ignore[no-untyped-def]
+    """Exchange members inside each bin of groups, in place, and give the gain of each bin.
+
+    Group g holds ``users[firsts[g]:firsts[g + 1]]``; bin b holds the groups ``order[starts[b]:starts[b + 1]]``.
+    """
+    gains = np.zeros(len(starts) - 1)
+    for b in prange(len(starts) - 1):
+        chosen = order[starts[b] : starts[b + 1]]
+        gains[b] = _exchange_inside(points, weights, crowding, labels, users, firsts, chosen, k, near, rounds)
+    return gains
+
+
+@njit(cache=True)
+def _exchange_inside(points, weights, crowding, labels, users, firsts, chosen, k, near, rounds):  # type: ignore[no-untyped-def]
+    """Cut the chosen groups out, exchange, and put the labels back."""
+    n = 0
+    for g in chosen:
+        n += firsts[g + 1] - firsts[g]
+    inside, own, n = np.empty(n, np.int64), np.empty(n, np.int32), 0
+    for place in range(len(chosen)):
+        for m in range(firsts[chosen[place]], firsts[chosen[place] + 1]):
+            inside[n], own[n] = users[m], place
+            n += 1
+    gain = exchange(points[inside], weights[inside], crowding, own, len(chosen), k, near, rounds)
+    for m in range(n):
+        labels[inside[m]] = chosen[own[m]]
+    return gain
