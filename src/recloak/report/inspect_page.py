@@ -189,7 +189,7 @@ def _crowd_table(exposure: Exposure) -> Table:
 def summary_chapter(summary: Summary) -> Chapter:
     """Show the histogram, the spread of activity and popularity, and the years."""
     sections = [_histogram_section(summary), _spread_section(summary)]
-    if summary.top_shares:
+    if len(summary.top_shares) > 1:
         sections.append(_top_section(summary))
     if summary.times is not None and 1 < len(summary.times.years) <= _MOST_YEARS:
         sections.append(_years_section(summary.times))
