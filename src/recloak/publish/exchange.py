@@ -164,14 +164,13 @@ def moved(cross, square, mass, size, crowding, sign, w, norm, on_sum, on_pull): 
 
 
 @njit(cache=True, forceinline=True)
-def swapped(cross, square, mass, share, crowding, w_in, sum_in, pull_in, w_out, sum_out, pull_out, gap, twist):  # type: ignore[no-untyped-def]
+def swapped(cross, square, mass, share, crowding, d_w, d_sum, d_cross, gap, twist):  # type: ignore[no-untyped-def]
     """Compute a group's part of E after one point came in for another.
 
-    ``gap = |x_in - x_out|^2``, ``twist = (w_in x_in - w_out x_out) . (x_in - x_out)``; sums and pulls as for `moved`.
+    The differences are "in minus out": of w, of x . S, of x . T + w x . S; ``gap = |x_in - x_out|^2``,
+    ``twist = (w_in x_in - w_out x_out) . (x_in - x_out)``.
     """
-    cross += pull_in - pull_out + w_in * sum_in - w_out * sum_out + twist
-    square += 2.0 * (sum_in - sum_out) + gap
-    return term(cross, square, mass + w_in - w_out, share, crowding)
+    return term(cross + d_cross + twist, square + 2.0 * d_sum + gap, mass + d_w, share, crowding)
 
 
 @njit(cache=True)
@@ -180,25 +179,10 @@ def best_change(groups, u, k, near):  # type: ignore[no-untyped-def]
 
     Fields are taken out of the tuple once: to do so in the loop would cost more than the arithmetic.
     """
-    (
-        points,
-        weights,
-        crowding,
-        norms,
-        labels,
-        members,
-        sizes,
-        sums,
-        pulls,
-        mass,
-        cross,
-        square,
-        terms,
-        on_sum,
-        on_pull,
-    ) = groups
+    points, weights, crowding, norms, labels, members, sizes, sums, pulls, mass = groups[:10]
+    cross, square, terms, on_sum, on_pull = groups[10:]
     A, w_u, norm_u = labels[u], weights[u], norms[u]
-    share_a = 1.0 / sizes[A]
+    share_a, cross_u = 1.0 / sizes[A], on_pull[u] + w_u * on_sum[u]
     best, to, place = 0.0, -1, -1
     for B in near:
         now, share_b = terms[A] + terms[B], 1.0 / sizes[B]
@@ -210,18 +194,14 @@ def best_change(groups, u, k, near):  # type: ignore[no-untyped-def]
                 best, to, place = now - after, B, -1
         for m in range(sizes[B]):
             v = members[B, m]
-            w_v = weights[v]
+            w_v, d_w = weights[v], weights[v] - w_u
             both, sum_v, pull_v = three_dots(points, v, u, sums, pulls, A)
             gap = norm_u + norms[v] - 2.0 * both
             twist = w_v * norms[v] + w_u * norm_u - (w_u + w_v) * both
-            after = swapped(
-                cross[A], square[A], mass[A], share_a, crowding,
-                w_v, sum_v, pull_v, w_u, on_sum[u], on_pull[u], gap, twist,
-            )  # fmt: skip
-            after += swapped(
-                cross[B], square[B], mass[B], share_b, crowding,
-                w_u, sum_u, pull_u, w_v, on_sum[v], on_pull[v], gap, twist,
-            )  # fmt: skip
+            d_sum, d_cross = sum_v - on_sum[u], pull_v + w_v * sum_v - cross_u
+            after = swapped(cross[A], square[A], mass[A], share_a, crowding, d_w, d_sum, d_cross, gap, twist)
+            d_sum, d_cross = sum_u - on_sum[v], pull_u + w_u * sum_u - on_pull[v] - w_v * on_sum[v]
+            after += swapped(cross[B], square[B], mass[B], share_b, crowding, -d_w, d_sum, d_cross, gap, twist)
             if now - after > best:
                 best, to, place = now - after, B, m
     return best, to, place

@@ -67,8 +67,8 @@ def crowding(ratings: Ratings, padding: Padding, stream: np.random.Generator) ->
     """Estimate the noise that one average member's ratings bring into another's row.
 
     A member who rated the item puts the residual e of the rating into the group's mean, so a row asked for at an item
-    drawn as ratings are has the noise ``sum_v P(v rated it) E[e^2] / n^2``, with ``P = activity_v sum_i pi_i^2`` and pi_i
-    the item's share of the ratings. E[e^2] is measured on a sample.
+    drawn as ratings are has the noise ``sum_v P(v rated it) E[e^2] / n^2``, with ``P = activity_v sum_i pi_i^2`` and
+    pi_i the item's share of the ratings. E[e^2] is measured on a sample.
     """
     if ratings.n_ratings == 0:
         return 0.0
