@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import importlib.util
 import os
 import pkgutil
 import signal
 import sys
 import traceback
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -34,6 +37,19 @@ class LazyGroup(click.Group):
         module = importlib.import_module(f"{_COMMANDS}.{cmd_name.replace('-', '_')}")
         found: click.Command = module.command
         return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by the first line of their files, so that help imports none of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _about(name)) for name in self.list_commands(ctx)])
+
+
+def _about(name: str) -> str:
+    """Read what a command is for: the first line of its file, behind the colon."""
+    found = importlib.util.find_spec(f"{_COMMANDS}.{name.replace('-', '_')}")
+    text = ast.get_docstring(ast.parse(Path(str(found and found.origin)).read_text(encoding="utf-8"))) or ""
+    about = text.splitlines()[0].partition(": ")[2].rstrip(".")
+    return about[:1].upper() + about[1:] + "."
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
