@@ -108,6 +108,7 @@ def _q_of_each_half(mentions, rated):
     return shares
 
 
+@settings(max_examples=30)
 @given(attacked())
 def test_expected_lies_between_pessimistic_and_optimistic_and_grows_with_k(case):
     found = identify(*case, levels=(1, 2, 5))
@@ -118,6 +119,7 @@ def test_expected_lies_between_pessimistic_and_optimistic_and_grows_with_k(case)
         assert list(rates.rate) == sorted(rates.rate)
 
 
+@settings(max_examples=10)
 @given(attacked())
 def test_one_thread_gives_the_same_answer(case):
     import numba

@@ -1,0 +1,186 @@
+"""From candidates to finds: which film is meant, how sure, and which of two that overlap stays."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from recloak.mentions.evidence import Evidence, is_film_talk, weigh, year_near
+from recloak.mentions.lexicon import FUNCTION, words_in
+from recloak.mentions.matching import Candidate, Sense, TitleIndex, candidates_in
+from recloak.mentions.text import Words, words_of
+
+SURE, POSSIBLE = 1.2, -1.3  # log odds
+_LISTED = re.compile(
+    r"^[\s,;/&>+.()\[\]\d:*_\"“”'’–—-]*(?:and|or|vs|then|nor|to)?\.?[\s,;/&>+.()\d:*_\"“”'’–—-]*$", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """One film found in a post, at ``start`` to ``end`` of its text."""
+
+    title: int  # place in the title list
+    start: int
+    end: int
+    text: str
+    confidence: float
+    tier: str  # sure, or possible: a person should confirm it
+    reason: str
+
+
+@dataclass(slots=True)
+class _Judged:
+    candidate: Candidate
+    evidence: Evidence
+    title: int
+
+
+def find_in(text: str, index: TitleIndex) -> list[Find]:
+    """Find the films that a post names, in the order of the text."""
+    words = words_of(text)
+    film_talk = is_film_talk(words)
+    judged = [
+        _judge(words, candidate, index, film_talk=film_talk)
+        for candidate in candidates_in(words, index)
+        if not _hopeless(words, candidate, index)
+    ]
+    _neighbours(words, judged)
+    kept = _without_overlaps([one for one in judged if one.evidence.odds >= POSSIBLE])
+    return [_find(words, one) for one in kept]
+
+
+def _hopeless(words: Words, candidate: Candidate, index: TitleIndex) -> bool:
+    """Tell at a glance that nothing marks an everyday word off: no capital inside a sentence, no quote, no year."""
+    if index.tells[candidate.key] > FUNCTION * 2:
+        return False
+    start, end = words.spans[candidate.first][0], words.spans[candidate.last][1]
+    beside = words.text[max(start - 1, 0) : start] + words.text[end : end + 2]
+    if any(sign in "\"“”«»'‘’*_([" for sign in beside):
+        return False
+    inner = (n for n in range(candidate.first, candidate.last + 1) if not words.begins[n])
+    return words.shouted or not any(words.capital(n) for n in inner)
+
+
+def _judge(words: Words, candidate: Candidate, index: TitleIndex, *, film_talk: bool) -> _Judged:
+    evidence = weigh(words, candidate, index, film_talk=film_talk)
+    sense = _meant(words, candidate, index, evidence)
+    if sense.loss:
+        evidence.add(-sense.loss, f"matches {sense.kind}")
+    _popular(evidence, index, sense, candidate)
+    return _Judged(candidate, evidence, sense.title)
+
+
+def _meant(words: Words, candidate: Candidate, index: TitleIndex, evidence: Evidence) -> Sense:
+    """Choose among the films of one name: by a year near by, by popularity, else by age."""
+    senses = index.senses[candidate.key]
+    year = year_near(words, candidate)
+    if year is not None:
+        dated = _of_year(senses, index, year[0])
+        if dated is not None:
+            evidence.add(6.0 if year[1] else 2.2, f"the year {year[0]} stands by it")
+            return dated
+        if year[1]:
+            evidence.add(-2.5, f"the year {year[0]} in brackets is not that of the film")
+    close = [one for one in senses if one.loss <= senses[0].loss + 0.15]
+    return close[0] if len(close) == 1 else _one_of(close, index, evidence)
+
+
+def _of_year(senses: tuple[Sense, ...], index: TitleIndex, year: int) -> Sense | None:
+    for tolerance in (0, 1):
+        for sense in senses:
+            made = index.titles[sense.title].year
+            if made is not None and abs(made - year) <= tolerance:
+                return sense
+    return None
+
+
+def _one_of(senses: list[Sense], index: TitleIndex, evidence: Evidence) -> Sense:
+    """Choose the most popular; where nothing is known of popularity, the first of a series or the first since 1970."""
+    if index.popularity:
+        ranked = sorted(senses, key=lambda one: -_popularity(index, one))
+        clear = _popularity(index, ranked[1]) < 0.5 * _popularity(index, ranked[0])
+        evidence.add(-0.2 if clear else -0.9, f"the most popular of {len(senses)} films of that name")
+        return ranked[0]
+    series = senses[0].loss >= 0.5
+    evidence.add(-1.2 if series else -0.9, f"one of {len(senses)} films of that name")
+    years = [(index.titles[one.title].year or 0, one) for one in senses]
+    recent = [pair for pair in years if pair[0] >= 1970 or series]
+    return min(recent or years, key=lambda pair: pair[0])[1]
+
+
+def _popularity(index: TitleIndex, sense: Sense) -> float:
+    return index.popularity.get(index.titles[sense.title].id, 0.0)
+
+
+def _popular(evidence: Evidence, index: TitleIndex, sense: Sense, candidate: Candidate) -> None:
+    """Take a much-rated film for likelier to be talked about, the more so the less its words tell."""
+    if not index.popularity or index.tells[candidate.key] > 5.0:
+        return
+    share = max(_popularity(index, sense), 1e-4)
+    weight = min(max(0.7 * math.log10(share / 0.05), -1.2), 0.6)
+    evidence.add(weight, "a much-rated film" if weight > 0 else "a film that few rated")
+
+
+def _neighbours(words: Words, judged: list[_Judged]) -> None:
+    """Let sure finds vouch for what is listed beside them, along the list in both directions."""
+    ordered = sorted(judged, key=lambda one: one.candidate.first)
+    sure = [one for one in ordered if one.evidence.odds >= SURE]
+    vouched = set(map(id, sure))
+    for _ in range(2):
+        for run in (ordered, ordered[::-1]):
+            for one in run:
+                if id(one) not in vouched and any(_beside(words, one, other) for other in sure):
+                    vouched.add(id(one))
+                    if _can_be_listed(words, one):
+                        one.evidence.add(2.2, "listed beside another find")
+                    if one.evidence.odds >= SURE:
+                        sure.append(one)
+    for one in ordered:
+        if sure and id(one) not in vouched and one.candidate.first != one.candidate.last:
+            one.evidence.add(0.4, "another film is named in the post")
+
+
+def _can_be_listed(words: Words, one: _Judged) -> bool:
+    """Refuse bare function words and numbers: *and*, *it* and *2* stand beside every title."""
+    key = one.candidate.key
+    if key.isdigit() and len(key) > 2:
+        return True
+    if key.isdigit() or key in words_in("function"):
+        return words.capital(one.candidate.first) and not words.begins[one.candidate.first]
+    return True
+
+
+def _beside(words: Words, one: _Judged, other: _Judged) -> bool:
+    a, b = sorted((one.candidate, other.candidate), key=lambda candidate: candidate.first)
+    if b.first <= a.last or b.first - a.last > 4:
+        return False
+    between = words.text[words.spans[a.last][1] : words.spans[b.first][0]]
+    return between.strip() != "" and _LISTED.match(between) is not None
+
+
+def _without_overlaps(judged: list[_Judged]) -> list[_Judged]:
+    """Keep the longer of two that overlap, the likelier of two equally long."""
+    taken: set[int] = set()
+    kept = []
+    for one in sorted(judged, key=_precedence):
+        mine = set(range(one.candidate.first, one.candidate.last + 1))
+        if not mine & taken:
+            taken |= mine
+            kept.append(one)
+    return sorted(kept, key=lambda each: each.candidate.first)
+
+
+def _precedence(one: _Judged) -> tuple[int, float]:
+    return one.candidate.first - one.candidate.last, -one.evidence.odds
+
+
+def _find(words: Words, one: _Judged) -> Find:
+    start, end = words.spans[one.candidate.first][0], words.spans[one.candidate.last][1]
+    confidence = 1 / (1 + math.exp(-max(min(one.evidence.odds, 30.0), -30.0)))
+    tier = "sure" if one.evidence.odds >= SURE else "possible"
+    return Find(one.title, start, end, words.text[start:end], round(confidence, 4), tier, one.evidence.told())
+
+
+__all__ = ["POSSIBLE", "SURE", "Find", "find_in"]

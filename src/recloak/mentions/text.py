@@ -1,0 +1,127 @@
+"""A post as words: each folded to a plain form that titles share, with its place and its looks.
+
+Folding takes away accents and apostrophes, makes letters small, writes numbers in digits (``II``, ``two`` and ``2`` are
+one) and ``&`` as ``and``. The looks of the original, capitals, quotes, where a sentence begins, are what tells a title
+from ordinary words, so they are kept beside.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+_WORD = re.compile(r"[^\W_]+(?:['’`´][^\W_]+)*|[&+]")
+_SENTENCE_END = re.compile(r"[.!?:;\n]|(?<!\w)[-–—*•](?!\w)|\d[.)]\s*$")
+_APOSTROPHES = str.maketrans("", "", "'’`´")
+_UNFOLDED = str.maketrans(
+    {"ø": "o", "Ø": "o", "æ": "ae", "Æ": "ae", "ß": "ss", "ł": "l", "Ł": "l", "đ": "d", "þ": "th"}
+)
+_SPELLED = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
+_ROMAN = ["ii", "iii", "iv", "vi", "vii", "viii", "ix", "xi", "xii", "xiii"]
+_NUMBERS = {word: str(n) for n, word in enumerate(_SPELLED)} | dict(
+    zip(_ROMAN, ["2", "3", "4", "6", "7", "8", "9", "11", "12", "13"], strict=True)
+)
+_LETTERS = {"i": "1", "vs": "5", "x": "10"}
+COUNTERS = frozenset({"part", "vol", "chapter", "episode"})
+_ALIASES = {"&": "and", "+": "and", "versus": "vs", "v": "vs", "pt": "part", "volume": "vol", "mister": "mr"} | _NUMBERS
+
+
+@lru_cache(maxsize=200_000)
+def fold(word: str) -> str:
+    """Give the plain form of one word."""
+    plain = word.translate(_APOSTROPHES).lower()
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFKD", plain.translate(_UNFOLDED))
+        plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    return _ALIASES.get(plain, plain)
+
+
+def fold_all(text: str) -> list[str]:
+    """Give the plain forms of a text's words."""
+    return _counted([fold(word) for word in _WORD.findall(text)])
+
+
+def _counted(plain: list[str]) -> list[str]:
+    """Read a single Roman letter behind a word that counts (``Episode V``) as its number."""
+    for n in range(1, len(plain)):
+        if plain[n] in _LETTERS and plain[n - 1] in COUNTERS:
+            plain[n] = _LETTERS[plain[n]]
+    return plain
+
+
+@dataclass(slots=True)
+class Words:
+    """The words of one post."""
+
+    text: str
+    plain: list[str]  # folded
+    spans: list[tuple[int, int]]  # in the text
+    begins: list[bool]  # a sentence begins here
+    cased: bool  # the writer uses capitals: small letters then say something
+    shouted: bool  # nearly everything is in capitals: they say nothing
+
+    def __len__(self) -> int:
+        return len(self.plain)
+
+    def raw(self, position: int) -> str:
+        """Give a word as written."""
+        start, end = self.spans[position]
+        return self.text[start:end]
+
+    def capital(self, position: int) -> bool:
+        """Tell whether a word begins with a capital."""
+        sign = self.text[self.spans[position][0]]
+        return sign.isupper()
+
+    def gap(self, position: int) -> str:
+        """Give what stands between a word and the next one."""
+        return self.text[self.spans[position][1] : self.spans[position + 1][0]]
+
+
+def words_of(text: str) -> Words:
+    """Take a post apart."""
+    matches = list(_WORD.finditer(text))
+    spans = [match.span() for match in matches]
+    raws = [match.group() for match in matches]
+    begins = [True] * len(spans)
+    for n in range(1, len(spans)):
+        between = text[spans[n - 1][1] : spans[n][0]]
+        begins[n] = between != " " and (_SENTENCE_END.search(between) is not None)
+    letters = [raw for raw in raws if raw[0].isalpha()]
+    capitals = sum(raw[0].isupper() for raw in letters)
+    shouted = len(letters) > 3 and sum(raw.isupper() for raw in letters) > 0.6 * len(letters)
+    headed = len(letters) > 5 and capitals > 0.8 * len(letters)
+    return Words(
+        text, _counted([fold(raw) for raw in raws]), spans, begins, _is_cased(text, raws, begins), shouted or headed
+    )
+
+
+def _is_cased(text: str, raws: list[str], begins: list[bool]) -> bool:
+    """Tell whether the writer begins sentences with capitals and writes "I" with one."""
+    if any(raw == "i" or raw.startswith(("i'", "i’")) for raw in raws):
+        return False
+    return bool(raws) and begins[0] and raws[0][0].isupper() and not text.isupper()

@@ -1,0 +1,184 @@
+"""The finder: figures on the half that was not tuned on, cases seen by eye, and nothing lost."""
+
+import itertools
+import json
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recloak.cli.main import run
+from recloak.mentions.decide import find_in
+from recloak.mentions.find import find_mentions, read_popularity, talk_of
+from recloak.mentions.matching import index_titles
+from recloak.mentions.sources import posts_from_table, read_titles, title_list
+from recloak.mentions.titles import parse
+from tests.mentions.labels import FOLDER, film_keys, labelled, measure, title_lines
+
+LISTED = """Matrix, The (1999)|Up (2009)|Her (2013)|It (2017)|It (1990)|Heat (1995)|King Kong (1933)|King Kong (2005)|
+Shawshank Redemption, The (1994)|Toy Story (1995)|Toy Story 2 (1999)|Carrie (1976)|Inception (2010)|300 (2006)|
+Pulp Fiction (1994)|Fight Club (1999)"""
+
+
+@pytest.fixture(scope="module")
+def index():
+    return index_titles([parse(n, line) for n, line in enumerate(LISTED.replace("\n", "").split("|"))])
+
+
+@pytest.fixture(scope="module")
+def big_index():
+    return index_titles([parse(id_, line) for id_, line in title_lines()])
+
+
+def named(text, index, tier=None):
+    return [str(index.titles[one.title]) for one in find_in(text, index) if tier in (None, one.tier)]
+
+
+def test_the_labelled_posts_are_many_and_half_of_them_name_nothing():
+    posts = [post for part in ("tune", "held") for post in labelled(part)]
+    assert len(posts) >= 400
+    assert 0.4 <= sum(not post.films and not post.allowed for post in posts) / len(posts) <= 0.6
+    assert len({post.text for post in posts}) == len(posts)
+
+
+def test_the_held_half_reaches_its_figures(big_index):
+    sure, both, _ = measure("held", big_index)
+    assert sure.precision >= 0.95, sure
+    assert both.precision >= 0.70, both
+    assert both.recall >= 0.85, both
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("with_popularity", "precise"), [(True, 0.95), (False, 0.90)])
+def test_the_held_half_stands_against_9724_titles_full_of_traps(data, with_popularity, precise):
+    from recloak.mentions.find import popularity_of
+    from recloak.ratings import read
+
+    folder = data / "ml-latest-small"
+    popularity = popularity_of(read(folder / "ratings.csv")) if with_popularity else None
+    index = index_titles(read_titles(folder / "movies.csv").titles, popularity=popularity)
+    known = set().union(*(film_keys(title) for title in index.titles))
+    sure, both, _ = measure("held", index, known)
+    assert sure.precision >= precise, sure
+    assert both.recall >= 0.85, both
+    assert both.precision >= 0.70, both
+
+
+@pytest.mark.parametrize(
+    ("text", "films"),
+    [
+        ("Have you seen It (2017)?", ["It (2017)"]),
+        ("i liked the matrix", ["The Matrix (1999)"]),
+        ('"Her" is a lovely film', ["Her (2013)"]),
+        ("We watched *Up* with the kids", ["Up (2009)"]),
+        ("Rewatched Heat last night", ["Heat (1995)"]),
+        ("Toy Story 2 beats Toy Story", ["Toy Story 2 (1999)", "Toy Story (1995)"]),
+        ("the 1933 King Kong is the one", ["King Kong (1933)"]),
+        ("King Kong (2005) is too long", ["King Kong (2005)"]),
+        ("shawshank redemtion made me cry", ["The Shawshank Redemption (1994)"]),
+        ("Inception's ending is a cheat", ["Inception (2010)"]),
+        (
+            "my list: Heat, Inception, Pulp Fiction and 300",
+            ["Heat (1995)", "Inception (2010)", "Pulp Fiction (1994)", "300 (2006)"],
+        ),
+    ],
+)
+def test_films_are_found(text, films, index):
+    assert named(text, index) == films
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It was up to her.",
+        "what's up with it",
+        "The heat is killing me",
+        "Carrie Fisher was great",
+        "About 300 people came",
+        "I told her it was up there",
+        'She said "up" and left',
+        "",
+        "!!!",
+    ],
+)
+def test_ordinary_words_are_not_films(text, index):
+    assert named(text, index) == []
+
+
+def test_a_find_says_where_how_sure_and_why(index):
+    (found,) = find_in("Last night I watched The Matrix again", index)
+    assert found.text == "The Matrix"
+    assert (found.start, found.end) == (21, 31)
+    assert found.tier == "sure"
+    assert found.confidence > 0.9
+    assert "follows a word of watching" in found.reason
+
+
+def test_remakes_without_a_year_fall_to_the_more_popular():
+    titles = [parse(1, "King Kong (1933)"), parse(2, "King Kong (2005)")]
+    for popular, year in ((1, 1933), (2, 2005)):
+        index = index_titles(titles, popularity={popular: 50.0, 3 - popular: 10.0})
+        assert named("I loved King Kong", index) == [f"King Kong ({year})"]
+
+
+@given(st.text(max_size=120))
+def test_any_text_is_survived_and_finds_lie_in_it_without_overlap(index, text):
+    found = find_in(text, index)
+    assert all(text[one.start : one.end] == one.text for one in found)
+    assert all(a.end <= b.start for a, b in itertools.pairwise(found))
+    assert all(0 <= one.confidence <= 1 and one.tier in ("sure", "possible") and one.reason for one in found)
+
+
+@given(st.sampled_from([post.text for post in labelled("tune")]))
+def test_the_same_post_gives_the_same_finds(index, text):
+    assert find_in(text, index) == find_in(text, index)
+
+
+def test_the_table_keeps_every_post_and_tells_the_counts():
+    posts = posts_from_table(pl.DataFrame({"user": ["ann", "bob", "cat"], "text": ["Heat (1995) rules", "", "hello"]}))
+    found = find_mentions(posts, title_list([(5, "Heat (1995)", None), (6, "Heat (1995)", None)]))
+    assert found.table["item"].to_list() == [5]
+    assert found.table["user"].to_list() == ["ann"]
+    expected = {"posts": 3, "posts_empty": 1, "posts_with_finds": 1, "titles": 1, "titles_repeated": 1, "sure": 1}
+    assert {name: found.counts[name] for name in expected} == expected
+
+
+def test_words_that_the_posts_use_in_small_letters_are_everyday():
+    texts = ["We ran the grumblewick again.", "The Zorblax was closed."] * 150
+    assert "grumblewick" in talk_of(texts)
+    assert "zorblax" not in talk_of(texts)
+    assert talk_of(texts[:10]) == frozenset()
+
+
+def test_the_command_writes_the_finds_and_tells_in_json(tmp_path, capsys):
+    (tmp_path / "posts.txt").write_bytes(b"I watched Heat (1995)\n\xff\xfe\n\n")
+    (tmp_path / "titles.csv").write_text('id,title\n1,Heat (1995)\n2,"Matrix, The (1999)"\n3,Heat (1995)\n')
+    out = tmp_path / "mentions.parquet"
+    code = run(
+        [
+            "mentions",
+            "find",
+            str(tmp_path / "posts.txt"),
+            "--titles",
+            str(tmp_path / "titles.csv"),
+            "-o",
+            str(out),
+            "--json",
+        ]
+    )
+    told = json.loads(capsys.readouterr().out)
+    assert code == 0
+    assert (told["posts"], told["posts_empty"], told["posts_undecodable"], told["titles_repeated"]) == (3, 1, 1, 1)
+    assert told["posts_per_second"] > 0
+    assert pl.read_parquet(out)["title"].to_list() == ["Heat (1995)"]
+
+
+def test_the_command_refuses_what_is_not_there(tmp_path, capsys):
+    assert run(["mentions", "find", str(tmp_path / "no.txt"), "--titles", str(FOLDER / "titles.csv")]) == 2
+    assert "no such file" in capsys.readouterr().err
+
+
+def test_popularity_comes_from_a_table(tmp_path):
+    (tmp_path / "pop.csv").write_text("movieId,n\n1,50\n2,7\n")
+    assert read_popularity(tmp_path / "pop.csv") == {1: 50.0, 2: 7.0}
