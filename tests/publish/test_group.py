@@ -1,5 +1,9 @@
 """The grouping step: a partition in bounds, near users together, one answer."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -73,3 +77,22 @@ def test_input_stays_untouched():
     before = points.copy()
     group_points(points, 3, rng=0)
     assert np.array_equal(points, before)
+
+
+_LABELS = """
+import numpy as np
+from recloak.publish.group import GroupOptions, group
+from tests.publish.test_group import padding_of, some_points
+for method in ("default", "paper"):
+    labels = group(padding_of(some_points(3000, 8)), GroupOptions(k=5, method=method, rounds=2), rng=7).labels
+    print(method, hash(labels.tobytes()))
+"""
+
+
+def test_one_and_two_threads_give_the_same_groups():
+    said = set()
+    for threads in ("1", "2"):
+        counts = dict.fromkeys(("NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), threads)
+        env = {**os.environ, **counts, "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(sys.path)}
+        said.add(subprocess.run([sys.executable, "-c", _LABELS], env=env, check=True, stdout=subprocess.PIPE).stdout)
+    assert len(said) == 1

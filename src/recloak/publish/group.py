@@ -2,7 +2,8 @@
 
 By default: users become points whose squared distance is the error of taking one padded row for another (`embed`), a
 tree cuts them into even bins (`tree`), each bin is grouped (`bins`), and then the groups, binned anew by a different
-tree each time, exchange members (`exchange`). Time grows as m log m, memory as m.
+tree each time, exchange members (`exchange`). Time grows as m log m, memory as m. The paper's
+own way is `sampled`.
 """
 
 from __future__ import annotations
@@ -17,15 +18,19 @@ from recloak.errors import InputError
 from recloak.options import Options, option
 from recloak.progress import task
 from recloak.publish.bins import NEAR, by_group, peel_bins
+from recloak.publish.bounded import CENTRES
+from recloak.publish.distance import METRICS, Rows
 from recloak.publish.embed import embed
 from recloak.publish.exchange import exchange_bins
 from recloak.publish.model import Grouping, Padding
+from recloak.publish.sampled import Sampled, group_sampled, paper_bins
 from recloak.publish.tree import even_bins
 from recloak.randomness import Randomness, Rng, randomness
 from recloak.ratings import Ratings
 
 BIN = 1280  # users of a bin: its points and groups stay in a core's cache
 SWEEPS = 8
+METHODS = ("default", "paper")
 _SAMPLE = 100_000  # ratings looked at to measure the residuals
 
 
@@ -34,7 +39,12 @@ class GroupOptions(Options):
     """How users are put into groups."""
 
     k: int = option(5, "size of the smallest group", at_least=2)
-    sweeps: int = option(SWEEPS, "times that groups, binned anew, exchange members", at_least=0)
+    method: str = option("default", "default: lowest error; paper: sampling and bounded t-means", choices=METHODS)
+    sweeps: int = option(SWEEPS, "times that groups, binned anew, exchange members (default)", at_least=0)
+    metric: str = option("weighted-squared", "distance between padded rows (paper)", choices=METRICS)
+    centres: str = option("virtual", "mean rows or real users as centres (paper)", choices=CENTRES)
+    sample: int | None = option(None, "users in the sample (paper); by default 10 for each centre", at_least=1)
+    rounds: int = option(10, "most rounds of bounded t-means (paper)", at_least=1)
 
 
 def group(
@@ -49,13 +59,42 @@ def group(
     if n_users < options.k:
         raise InputError(f"the number of users must be at least k = {options.k}, got {n_users}")
     chance = randomness(rng).child("group")
-    points = embed(padding, None if ratings is None else ratings.popularity)
-    weights = None if ratings is None else user_weights(ratings)
-    crowd = 0.0 if ratings is None else crowding(ratings, padding, chance.stream("crowding"))
-    labels = group_points(points, options.k, weights=weights, crowding=crowd, sweeps=options.sweeps, rng=chance)
-    grouping = Grouping(labels, options.k)
+    by = _by_sampling if options.method == "paper" else _by_exchange
+    grouping = Grouping(by(padding, options, ratings, chance), options.k)
     grouping.require_bounds()
     return grouping
+
+
+def bin_users(
+    padding: Padding, options: GroupOptions | None = None, *, ratings: Ratings | None = None, rng: Rng = None
+) -> NDArray[np.int32]:
+    """Give the bins that the paper's method makes before it groups (002, figure 3: their sizes by kind of centre)."""
+    return paper_bins(Rows(padding, ratings), _sampled(options or GroupOptions()), randomness(rng).child("group"))
+
+
+def _sampled(options: GroupOptions) -> Sampled:
+    return Sampled(options.k, options.metric, options.centres, options.sample, options.rounds)
+
+
+def _by_sampling(
+    padding: Padding, options: GroupOptions, ratings: Ratings | None, chance: Randomness
+) -> NDArray[np.int32]:
+    return group_sampled(Rows(padding, ratings), _sampled(options), chance)
+
+
+def _by_exchange(
+    padding: Padding, options: GroupOptions, ratings: Ratings | None, chance: Randomness
+) -> NDArray[np.int32]:
+    if ratings is None:
+        return group_points(embed(padding), options.k, sweeps=options.sweeps, rng=chance)
+    return group_points(
+        embed(padding, ratings.popularity),
+        options.k,
+        weights=user_weights(ratings),
+        crowding=crowding(ratings, padding, chance.stream("crowding")),
+        sweeps=options.sweeps,
+        rng=chance,
+    )
 
 
 def user_weights(ratings: Ratings) -> NDArray[np.float64]:
