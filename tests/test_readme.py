@@ -1,0 +1,46 @@
+"""The README's examples run as they stand."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def test_there_are_examples_of_both_kinds():
+    assert blocks("python")
+    assert blocks("console")
+
+
+@pytest.mark.parametrize("code", blocks("python"))
+def test_a_library_example_runs(code, tmp_path):
+    subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize("code", blocks("console"))
+def test_a_command_line_example_runs(code, tmp_path):
+    for line in code.splitlines():
+        assert line.startswith("$ recloak "), line
+        arguments = shlex.split(line.removeprefix("$ recloak "))
+        entry = "import sys; from recloak.cli.main import main; main(sys.argv[1:])"
+        subprocess.run([sys.executable, "-c", entry, *arguments], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+
+
+def test_every_linked_file_is_there():
+    for target in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (ROOT / target).exists(), target
+
+
+def test_the_two_commands_are_targets_of_the_makefile():
+    makefile = (ROOT / "Makefile").read_text()
+    for target in re.findall(r"^    make ([a-z-]+)", README, re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
