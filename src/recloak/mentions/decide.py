@@ -6,12 +6,14 @@ import math
 import re
 from dataclasses import dataclass
 
-from recloak.mentions.evidence import Evidence, is_film_talk, weigh, year_near
+from recloak.mentions.evidence import Evidence, is_film_talk, weigh, year_near, years_in
 from recloak.mentions.lexicon import FUNCTION, words_in
 from recloak.mentions.matching import Candidate, Sense, TitleIndex, candidates_in
 from recloak.mentions.text import Words, words_of
 
 SURE, POSSIBLE = 1.2, -1.3  # log odds
+_LISTED_GAIN, _POPULAR_GAIN = 2.2, 0.6
+_MOST_GAINED = _LISTED_GAIN + _POPULAR_GAIN  # what a candidate can still gain where no year stands by it
 _LISTED = re.compile(
     r"^[\s,;/&>+.()\[\]\d:*_\"“”'’–—-]*(?:and|or|vs|then|nor|to)?\.?[\s,;/&>+.()\d:*_\"“”'’–—-]*$", re.IGNORECASE
 )
@@ -40,12 +42,16 @@ class _Judged:
 def find_in(text: str, index: TitleIndex) -> list[Find]:
     """Find the films that a post names, in the order of the text."""
     words = words_of(text)
-    film_talk = is_film_talk(words)
-    judged = [
-        _judge(words, candidate, index, film_talk=film_talk)
-        for candidate in candidates_in(words, index)
-        if not _hopeless(words, candidate, index)
-    ]
+    candidates = [one for one in candidates_in(words, index) if not _hopeless(words, one, index)]
+    if not candidates:
+        return []
+    film_talk, years = is_film_talk(words), years_in(words)
+    judged = []
+    for one in candidates:
+        evidence = weigh(words, one, index, film_talk=film_talk)
+        dated = any(one.first - 3 <= place <= one.last + 3 for place in years)
+        if dated or evidence.odds + _MOST_GAINED >= POSSIBLE:
+            judged.append(_judge(words, one, index, evidence, dated=dated))
     _neighbours(words, judged)
     kept = _without_overlaps([one for one in judged if one.evidence.odds >= POSSIBLE])
     return [_find(words, one) for one in kept]
@@ -63,19 +69,18 @@ def _hopeless(words: Words, candidate: Candidate, index: TitleIndex) -> bool:
     return words.shouted or not any(words.capital(n) for n in inner)
 
 
-def _judge(words: Words, candidate: Candidate, index: TitleIndex, *, film_talk: bool) -> _Judged:
-    evidence = weigh(words, candidate, index, film_talk=film_talk)
-    sense = _meant(words, candidate, index, evidence)
+def _judge(words: Words, candidate: Candidate, index: TitleIndex, evidence: Evidence, *, dated: bool) -> _Judged:
+    sense = _meant(words, candidate, index, evidence, dated=dated)
     if sense.loss:
         evidence.add(-sense.loss, f"matches {sense.kind}")
     _popular(evidence, index, sense, candidate)
     return _Judged(candidate, evidence, sense.title)
 
 
-def _meant(words: Words, candidate: Candidate, index: TitleIndex, evidence: Evidence) -> Sense:
+def _meant(words: Words, candidate: Candidate, index: TitleIndex, evidence: Evidence, *, dated: bool) -> Sense:
     """Choose among the films of one name: by a year near by, by popularity, else by age."""
     senses = index.senses[candidate.key]
-    year = year_near(words, candidate)
+    year = year_near(words, candidate) if dated else None
     if year is not None:
         dated = _of_year(senses, index, year[0])
         if dated is not None:
@@ -119,7 +124,7 @@ def _popular(evidence: Evidence, index: TitleIndex, sense: Sense, candidate: Can
     if not index.popularity or index.tells[candidate.key] > 5.0:
         return
     share = max(_popularity(index, sense), 1e-4)
-    weight = min(max(0.7 * math.log10(share / 0.05), -1.2), 0.6)
+    weight = min(max(0.7 * math.log10(share / 0.05), -1.2), _POPULAR_GAIN)
     evidence.add(weight, "a much-rated film" if weight > 0 else "a film that few rated")
 
 
@@ -127,6 +132,8 @@ def _neighbours(words: Words, judged: list[_Judged]) -> None:
     """Let sure finds vouch for what is listed beside them, along the list in both directions."""
     ordered = sorted(judged, key=lambda one: one.candidate.first)
     sure = [one for one in ordered if one.evidence.odds >= SURE]
+    if not sure or len(ordered) < 2:
+        return
     vouched = set(map(id, sure))
     for _ in range(2):
         for run in (ordered, ordered[::-1]):
@@ -134,7 +141,7 @@ def _neighbours(words: Words, judged: list[_Judged]) -> None:
                 if id(one) not in vouched and any(_beside(words, one, other) for other in sure):
                     vouched.add(id(one))
                     if _can_be_listed(words, one):
-                        one.evidence.add(2.2, "listed beside another find")
+                        one.evidence.add(_LISTED_GAIN, "listed beside another find")
                     if one.evidence.odds >= SURE:
                         sure.append(one)
     for one in ordered:
@@ -153,7 +160,11 @@ def _can_be_listed(words: Words, one: _Judged) -> bool:
 
 
 def _beside(words: Words, one: _Judged, other: _Judged) -> bool:
-    a, b = sorted((one.candidate, other.candidate), key=lambda candidate: candidate.first)
+    a, b = one.candidate, other.candidate
+    if abs(a.first - b.first) > 12:
+        return False
+    if a.first > b.first:
+        a, b = b, a
     if b.first <= a.last or b.first - a.last > 4:
         return False
     between = words.text[words.spans[a.last][1] : words.spans[b.first][0]]

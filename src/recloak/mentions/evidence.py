@@ -27,7 +27,8 @@ SPEECH = words_in("speech")
 QUALITY = words_in("quality")
 _OPEN, _CLOSE = "\"“«'‘*_”", "\"”»'’*_“"
 _RATED = re.compile(r"^\W*(?:\d+(?:\.\d)?\s*/\s*(?:5|10|100)\b|\(\d+(?:\.\d)?\)|[★*]{2,})")
-_BARE_YEAR = re.compile(r"^(?:19|20)\d\d$")
+_BARE_YEAR = re.compile(r"^(?:18|19|20)\d\d$")
+_YEAR_IN_BRACKETS = re.compile(r"[\s\"”'*_]*[(\[]\s*((?:18|19|20)\d\d)\s*[)\]]")
 
 
 @dataclass(slots=True)
@@ -225,10 +226,15 @@ def _owner(words: Words, position: int) -> bool:
     return words.raw(position).endswith(("'s", "’s", "s'", "s’"))
 
 
+def years_in(words: Words) -> list[int]:
+    """Give the places of the years in a post."""
+    return [n for n, word in enumerate(words.plain) if word[0] in "12" and _BARE_YEAR.match(word)]
+
+
 def year_near(words: Words, candidate: Candidate) -> tuple[int, bool] | None:
     """Find a year by the title: in brackets right after it, or bare within four words; tell whether in brackets."""
     end = words.spans[candidate.last][1]
-    following = re.match(r"[\s\"”'*_]*[(\[]\s*((?:18|19|20)\d\d)\s*[)\]]", words.text[end : end + 16])
+    following = _YEAR_IN_BRACKETS.match(words.text[end : end + 16])
     if following:
         return int(following.group(1)), True
     inside = range(candidate.first, candidate.last + 1)
