@@ -82,10 +82,10 @@ def _meant(words: Words, candidate: Candidate, index: TitleIndex, evidence: Evid
     senses = index.senses[candidate.key]
     year = year_near(words, candidate) if dated else None
     if year is not None:
-        dated = _of_year(senses, index, year[0])
-        if dated is not None:
+        of_year = _of_year(senses, index, year[0])
+        if of_year is not None:
             evidence.add(6.0 if year[1] else 2.2, f"the year {year[0]} stands by it")
-            return dated
+            return of_year
         if year[1]:
             evidence.add(-2.5, f"the year {year[0]} in brackets is not that of the film")
     close = [one for one in senses if one.loss <= senses[0].loss + 0.15]
