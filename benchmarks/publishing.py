@@ -34,10 +34,10 @@ GRIDS: tuple[float | str, ...] = ("none", 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
 
 
 def main(arguments: list[str]) -> None:
-    if len(arguments) != 2 or arguments[0] not in ("labels", "size", "threads"):
+    if len(arguments) < 2 or arguments[0] not in ("labels", "size", "threads"):
         print(__doc__)
         sys.exit(2)
-    {"labels": labels, "size": size, "threads": threads}[arguments[0]](arguments[1])
+    {"labels": labels, "size": size, "threads": threads}[arguments[0]](*arguments[1:])
 
 
 def labels(source: str) -> None:
@@ -154,10 +154,10 @@ def publish_once(source: str, mode: str, k: int, keep: str | None = None) -> dic
     return {"steps": steps, "cells": int(release.profiles.counts.sum()), "bytes": n_bytes, "facts": str(release.facts)}
 
 
-def size(source: str) -> None:
+def size(source: str, *only: str) -> None:
     """Print time by step, peak memory and the ratio of the whole to the factorisation alone, per mode and k."""
-    for mode in ("padded", "pure"):
-        for k in (5, 50):
+    for mode in only[:1] or ("padded", "pure"):
+        for k in map(int, only[1:] or (5, 50)):
             run = measure("benchmarks.publishing:publish_once", source, mode, k)
             steps = run.result["steps"]
             told = ", ".join(f"{name} {seconds:.1f}" for name, seconds in steps.items())

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recloak.publish.model import MANIFEST, sealed
@@ -103,7 +104,9 @@ def reseal(folder: Path, changed: dict[str, pl.DataFrame], *, recount: bool) -> 
     for name, table in changed.items():
         path = folder / f"{name}.{manifest['file_format']}"
         if path.suffix == ".parquet":
-            pq.write_table(table.to_arrow(), path, store_schema=False)
+            columns = table.to_arrow()
+            schema = pa.schema([field.with_nullable(False) for field in columns.schema])
+            pq.write_table(columns.cast(schema), path, store_schema=False)
         else:
             table.write_csv(path, quote_style="non_numeric")
         digest = hashlib.sha256(path.read_bytes()).hexdigest()

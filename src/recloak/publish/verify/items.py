@@ -8,6 +8,7 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 _EMPTY = -1
+_PIECES = 16
 
 
 class ItemNumbers:
@@ -18,6 +19,7 @@ class ItemNumbers:
         self._texts: dict[str, int] = {}
         size = 1 << max(4, int(4 * most - 1).bit_length())
         self._keys = np.zeros(size, np.int64)
+        self._ids = np.zeros(most, np.int64)  # by number
         self._slots = np.full(size, _EMPTY, np.int32)
         self._n_numbers = 0
 
@@ -28,30 +30,27 @@ class ItemNumbers:
         """Give the ids by number."""
         if self._texts:
             return list(self._texts)
-        used = self._slots >= 0
-        by_number = np.empty(self._n_numbers, np.int64)
-        by_number[self._slots[used]] = self._keys[used]
-        return by_number.tolist()
+        return self._ids[: self._n_numbers].tolist()
 
-    def encode(self, column: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def encode(self, column: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
         """Give each item's number, and a value that orders the items of this column as their ids are ordered.
 
         Raises ValueError where there are more items than claimed.
         """
         if pa.types.is_integer(column.type):
-            return self._encode_numbers(column.to_numpy().astype(np.int64))
+            return self._encode_numbers(column.to_numpy())
         return self._encode_texts(column if pa.types.is_dictionary(column.type) else column.dictionary_encode())
 
-    def _encode_numbers(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def _encode_numbers(self, ids: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
         numbers = np.empty(len(ids), np.int32)
-        if _look_up(ids, self._keys, self._slots, numbers):
-            self._n_numbers = _insert(ids, self._keys, self._slots, self._n_numbers, self.most)
+        if _look_up(ids, self._ids[: self._n_numbers], self._keys, self._slots, numbers):
+            self._n_numbers = _insert(ids, self._ids, self._keys, self._slots, self._n_numbers)
             if self._n_numbers > self.most:
                 raise ValueError(f"there are more than the {self.most} items that the manifest says")
-            _look_up(ids, self._keys, self._slots, numbers)
+            _look_up(ids, self._ids[: self._n_numbers], self._keys, self._slots, numbers)
         return numbers, ids
 
-    def _encode_texts(self, column: pa.DictionaryArray) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def _encode_texts(self, column: pa.DictionaryArray) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
         texts = column.dictionary.to_pylist()
         if len(set(texts)) < len(texts):
             raise ValueError("a dictionary of items names an item twice")
@@ -77,22 +76,29 @@ def _slot(key, keys, slots):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def _look_up(ids, keys, slots, numbers):  # type: ignore[no-untyped-def]
+def _look_up(ids, by_number, keys, slots, numbers):  # type: ignore[no-untyped-def]
+    """Give each id its number, trying the one after the number before first, for rows ascend; count the unknown."""
     missing = 0
-    for r in prange(len(ids)):
-        number = slots[_slot(ids[r], keys, slots)]
-        numbers[r] = number
-        missing += number == _EMPTY
+    for piece in prange(_PIECES):
+        number = 0
+        for r in range(piece * len(ids) // _PIECES, (piece + 1) * len(ids) // _PIECES):
+            number += 1
+            if number >= len(by_number) or by_number[number] != ids[r]:
+                number = slots[_slot(np.int64(ids[r]), keys, slots)]
+            numbers[r] = number
+            missing += number == _EMPTY
     return missing
 
 
 @njit(cache=True, nogil=True)
-def _insert(ids, keys, slots, n, most):  # type: ignore[no-untyped-def]
-    for key in ids:
+def _insert(ids, by_number, keys, slots, n):  # type: ignore[no-untyped-def]
+    """Give new ids the numbers from n on, and say how many there are now; one more than fits where they do not."""
+    for r in range(len(ids)):
+        key = np.int64(ids[r])
         place = _slot(key, keys, slots)
         if slots[place] == _EMPTY:
-            if n == most:
+            if n == len(by_number):
                 return n + 1
-            keys[place], slots[place] = key, n
+            by_number[n], keys[place], slots[place] = key, key, n
             n += 1
     return n

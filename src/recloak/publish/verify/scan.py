@@ -1,7 +1,8 @@
 """One pass over the rows of a release: order, range and grid of every cell, and a fingerprint of every row.
 
-A fingerprint is 128 bits: two sums over the cells of a mixed 64-bit word of item and label, under keys drawn anew in
-every run, so that nobody can prepare two rows that look alike to the verifier.
+A fingerprint is 128 bits: two sums over the cells of a mixed 64-bit word of item and label (the second mixed once more,
+so that equal first sums do not make equal second ones), under keys drawn anew in every run, so that nobody can prepare
+two rows that look alike to the verifier.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Allowed(NamedTuple):
 
     low: np.float32
     high: np.float32
-    step: float  # 0: any value between
+    per_step: np.float32  # 1 / step; 0: any value between
     values: NDArray[np.float32]
 
 
@@ -49,7 +50,7 @@ def allowed(low: float, high: float, step: float | None) -> Allowed:
     """Give the labels that a grid allows: low + c * step up to high, to six decimals."""
     n_values = 0 if step is None else int(np.floor((high - low) / step + 1e-6)) + 1
     values = np.round(low + (step or 0.0) * np.arange(n_values), 6).astype(np.float32)
-    return Allowed(np.float32(low), np.float32(high), step or 0.0, values)
+    return Allowed(np.float32(low), np.float32(high), np.float32(0.0 if step is None else 1 / step), values)
 
 
 class Cells(NamedTuple):
@@ -57,7 +58,7 @@ class Cells(NamedTuple):
 
     names: NDArray[np.int32]
     items: NDArray[np.int32]
-    ranks: NDArray[np.int64]
+    ranks: NDArray[np.integer]
     labels: NDArray[np.float32]
 
 
@@ -88,31 +89,41 @@ def _mix(word):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _is_allowed(label, low, high, step, values):  # type: ignore[no-untyped-def]
+def _is_allowed(label, low, high, per_step, values):  # type: ignore[no-untyped-def]
     if not (low <= label <= high):
         return False
-    if step == 0.0:
+    if per_step == 0.0:
         return True
-    code = int(np.rint((label - low) / step))
-    return 0 <= code < len(values) and values[code] == label
+    code = int((label - low) * per_step + np.float32(0.5))
+    return code < len(values) and values[code] == label
 
 
 @njit(cache=True, parallel=True, nogil=True)
 def _scan(cuts, cells, allowed, keys, counts, marks, faults):  # type: ignore[no-untyped-def]
     names, items, ranks, labels = cells  # taken apart, for a parallel loop cannot carry several named tuples
-    low, high, step, values = allowed
+    low, high, per_step, values = allowed
     bits = labels.view(np.uint32)
     n_pieces = len(cuts) - 1
     disorder, off = np.zeros(n_pieces, np.int64), np.zeros(n_pieces, np.int64)
     for piece in prange(n_pieces):
-        for r in range(cuts[piece], cuts[piece + 1]):
-            if r > cuts[piece] and names[r] == names[r - 1] and ranks[r] <= ranks[r - 1]:
+        start, stop = cuts[piece], cuts[piece + 1]
+        first = start
+        one, two = np.uint64(0), np.uint64(0)
+        for r in range(start, stop):
+            if r > first and ranks[r] <= ranks[r - 1]:
                 disorder[piece] += 1
-            if not _is_allowed(labels[r], low, high, step, values):
+            if not _is_allowed(labels[r], low, high, per_step, values):
                 off[piece] += 1
             word = (np.uint64(items[r]) << np.uint64(32)) | np.uint64(bits[r])
-            counts[names[r] - 1] += 1
-            marks[names[r] - 1, 0] += _mix(word ^ keys[0])
-            marks[names[r] - 1, 1] += _mix(word + keys[1])
+            mixed = _mix(word ^ keys[0])
+            one += mixed
+            two += (mixed ^ (mixed >> np.uint64(29)) ^ keys[1]) * np.uint64(0x9E3779B97F4A7C15)
+            if r + 1 == stop or names[r + 1] != names[r]:  # the row of this user or group ends, at least in this block
+                row = names[r] - 1
+                counts[row] += r + 1 - first
+                marks[row, 0] += one
+                marks[row, 1] += two
+                first = r + 1
+                one, two = np.uint64(0), np.uint64(0)
     faults[0] += disorder.sum()
     faults[2] += off.sum()

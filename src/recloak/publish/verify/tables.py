@@ -84,8 +84,9 @@ def _check_schema(path: Path, schema: pa.Schema, columns: tuple[str, ...]) -> No
     if schema.names != list(columns):
         raise WrongTableError(f"{path.name}: must have the columns {', '.join(columns)}, got {', '.join(schema.names)}")
     for field in schema:
-        if field.type not in _TYPES[field.name]:
-            raise WrongTableError(f"{path.name}: the column {field.name} must not be of type {field.type}")
+        if field.type not in _TYPES[field.name] or field.nullable:
+            kind = f"{field.type}{' or nothing' if field.nullable else ''}"
+            raise WrongTableError(f"{path.name}: the column {field.name} must not be of type {kind}")
 
 
 def _arrays(path: Path, block: Any) -> list[pa.Array]:
