@@ -49,7 +49,18 @@ def test_any_other_name_is_a_folder(tmp_path):
     assert written.ratings == tmp_path / "made" / "ratings.parquet"
 
 
-def test_the_number_of_threads_changes_no_byte(tmp_path):
+def test_the_number_of_threads_changes_no_rating(monkeypatch, tmp_path):
+    sums = set()
+    for threads in ("1", "5"):
+        monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
+        options = FileOptions(mentions=True)
+        written = write_synthetic(tmp_path / f"{threads}.parquet", SynthOptions(), options, rng=4)
+        sums.add((sha256_of(written.ratings), sha256_of(tmp_path / f"{threads}-mentions.parquet")))
+    assert len(sums) == 1
+
+
+@pytest.mark.slow
+def test_the_number_of_threads_changes_no_byte_in_a_fresh_process(tmp_path):
     sums = set()
     for threads in ("1", "3"):
         out = tmp_path / f"{threads}.parquet"

@@ -14,6 +14,7 @@ from recloak.ratings.synthetic.shapes import shaped_counts
 from recloak.ratings.synthetic.weights import balanced_weights
 
 _BESIDES = 0.5  # how much of all themes an item has beside its main one
+_PULLING = 10  # factors that are known before rating; with the themes they fill one line of the cache
 _LATEST = 0.75  # no item appears after this share of the ratings, so that each can still find its raters
 
 
@@ -26,7 +27,7 @@ class Catalogue:
     appears: NDArray[np.float64]  # (n_items,) as share of all ratings made before
     bias: NDArray[np.float32]  # (n_items,) mean 0 and variance 1 over the ratings
     factors: NDArray[np.float32]  # (n_items, rank) unit variance of the affinity to a standard normal user
-    appeal: NDArray[np.float32]  # (n_items, rank + themes) what draws users to it
+    appeal: NDArray[np.float32]  # (n_items, themes + pulling factors) what draws users to it
 
 
 def make_catalogue(shape: Preset, activity: NDArray[np.int64], n_items: int, chance: Randomness) -> Catalogue:
@@ -71,12 +72,12 @@ def _factors(taste: Taste, n_items: int, rng: np.random.Generator) -> NDArray[np
 def _appeal(
     taste: Taste, factors: NDArray[np.float32], reach: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Put the pull of the factors beside the themes: one main theme and some of all, less so where nearly all reach."""
+    """Put the pull of the first factors beside the themes: a main one and some of all, weaker where most users rate."""
     n_items = len(factors)
     themes = rng.standard_normal((n_items, taste.themes)) * (_BESIDES / np.sqrt(taste.themes))
     themes[np.arange(n_items), rng.integers(taste.themes, size=n_items)] += 1.0
     themes *= (taste.interest * (1.0 - reach) / np.linalg.norm(themes, axis=1))[:, None]
-    return np.concatenate((taste.pull * factors, themes), axis=1).astype(np.float32)
+    return np.concatenate((themes, taste.pull * factors[:, :_PULLING]), axis=1).astype(np.float32)
 
 
 def standardised(values: NDArray[np.float64], weights: NDArray[np.int64]) -> NDArray[np.float64]:

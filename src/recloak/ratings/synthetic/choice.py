@@ -2,8 +2,8 @@
 
 A user draws items by weight (Walker's alias method, 1977), keeps a draw with probability 1 / (1 + exp(reserve - a)),
 a = t_u . a_i being the appeal of the item to the user, and refuses what was rated before or has not appeared yet. When
-draws keep being refused, the next item is drawn by weight from all that are left. A user's t_u holds first the p_u that
-decides the liking, then the themes.
+draws keep being refused, the next item is drawn by weight from all that are left. A user's t_u holds first the themes,
+then the p_u that decides the liking, of which only the strongest factors appeal beforehand.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from recloak.ratings.synthetic.chance import below, normal, uniform, walk
 from recloak.ratings.synthetic.clock import moments, seconds_of
 
 STAGE_TASTE, STAGE_CHOICE, STAGE_NOISE, STAGE_MENTIONS = 0, 1, 2, 3
-_PATIENCE = 60
+_PATIENCE = 400
 
 
 class Shelf(NamedTuple):
@@ -29,7 +29,7 @@ class Shelf(NamedTuple):
     keep: NDArray[np.float64]  # (n_items,) alias table: probability to keep the slot's own item
     other: NDArray[np.int32]  # (n_items,) alias table: the item taken otherwise
     appears: NDArray[np.float64]  # (n_items,)
-    appeal: NDArray[np.float32]  # (n_items, rank + themes)
+    appeal: NDArray[np.float32]  # (n_items, themes + pulling factors)
     reserve: float
 
 
@@ -60,20 +60,20 @@ def alias_table(weight):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def taste_of(key, user, rank):  # type: ignore[no-untyped-def]
+def taste_of(key, user, length):  # type: ignore[no-untyped-def]
     """Draw the taste of a user: standard normal, the same whenever asked, a shorter one the start of a longer."""
     state = walk(key, user, STAGE_TASTE)
-    p = np.empty(rank, np.float32)
-    for k in range(rank):
-        p[k] = normal(state)
-    return p
+    t = np.empty(length, np.float32)
+    for k in range(length):
+        t[k] = normal(state)
+    return t
 
 
 @njit(cache=True, fastmath={"contract", "reassoc"})
 def affinity(p, q):  # type: ignore[no-untyped-def]
-    """Give p . q."""
+    """Give p . q, over the length of q."""
     total = np.float32(0.0)
-    for k in range(len(p)):
+    for k in range(len(q)):
         total += p[k] * q[k]
     return total
 
@@ -119,11 +119,11 @@ def choose(shelf, calendar, firsts, key, first, starts, items, times):  # type: 
 
     The items given to a user in advance take the latest moments, when they have most likely appeared.
     """
-    n_items, rank = shelf.appeal.shape
+    n_items, length = shelf.appeal.shape
     for u in range(len(starts) - 1):
         user, row = first + u, slice(starts[u], starts[u + 1])
         state = walk(key, user, STAGE_CHOICE)
-        t = taste_of(key, user, rank)
+        t = taste_of(key, user, length)
         xs = moments(calendar, starts[u + 1] - starts[u], state)
         given = firsts.items[firsts.starts[user] : firsts.starts[user + 1]]
         taken = np.zeros(n_items, np.bool_)

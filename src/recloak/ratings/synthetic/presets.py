@@ -123,9 +123,9 @@ _ML_1M = Preset(
         quality=0.52,
         severity=-0.20,
         themes=6,
-        interest=4.0,
+        interest=3.5,
         pull=0.7,
-        reserve=3.0,
+        reserve=2.7,
     ),
 )
 
@@ -164,9 +164,9 @@ _NETFLIX = Preset(
         quality=0.5,
         severity=-0.2,
         themes=6,
-        interest=4.0,
+        interest=3.5,
         pull=0.7,
-        reserve=3.0,
+        reserve=2.7,
     ),
 )
 

@@ -30,6 +30,7 @@ class Scorer(NamedTuple):
     affinity: float  # sqrt(v_f)
     noise: float
     severity: float
+    themes: int  # numbers of a taste that come before p_u
 
 
 def scorer(taste: Taste, catalogue: Catalogue) -> Scorer:
@@ -41,16 +42,17 @@ def scorer(taste: Taste, catalogue: Catalogue) -> Scorer:
         math.sqrt(taste.factors),
         math.sqrt(1.0 - taste.item - taste.user - taste.factors),
         taste.severity,
+        taste.themes,
     )
 
 
 @njit(cache=True, nogil=True)
 def score(scoring, key, first, eagerness, starts, items, scores):  # type: ignore[no-untyped-def]
     """Fill in the scores of users ``first``, ``first + 1``, ...; ``eagerness`` is their standardised log activity."""
-    rank = scoring.factors.shape[1]
+    length = scoring.themes + scoring.factors.shape[1]
     for u in range(len(starts) - 1):
         state = walk(key, first + u, STAGE_NOISE)
-        p = taste_of(key, first + u, rank)
+        p = taste_of(key, first + u, length)[scoring.themes :]
         own = scoring.severity * eagerness[u] + math.sqrt(1.0 - scoring.severity**2) * normal(state)
         for r in range(starts[u], starts[u + 1]):
             i = items[r]
