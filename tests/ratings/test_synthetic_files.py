@@ -87,6 +87,7 @@ def test_the_command_tells_what_it_wrote(tmp_path, capsys):
     assert run([*arguments, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["n_ratings"] == 600
+    assert told["seed"] == 1
     assert told["ratings"] == str(tmp_path / "a.parquet")
     assert told["titles"] is None
 

@@ -44,8 +44,9 @@ class FileOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written where."""
+    """What was written where, and the seed that makes it again."""
 
+    seed: int
     n_users: int
     n_items: int
     n_ratings: int
@@ -84,6 +85,7 @@ def write_synthetic(
             _write_titles(aside.titles, options.sizes[1], chance)
         n_mentions = _write_tables(aside, options, files, mentions or MentionOptions(), chance)
     return Written(
+        chance.seed,
         *options.sizes,
         places.ratings,
         places.titles if files.titles else None,
