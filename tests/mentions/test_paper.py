@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from recloak.cli.main import run
 from recloak.mentions import IdentifyOptions, read_mentions, stand_by
 from recloak.mentions.algorithms import ALGORITHMS, Candidates, gains, sub_scores
 from recloak.mentions.rates import mention_bins
@@ -37,6 +38,35 @@ def test_the_worked_example_has_the_papers_scores():
 def test_the_papers_bins_hold_its_133_targets():
     assert sum(RESULTS["targets_by_mentions"]) == RESULTS["n_targets"]
     assert len(mention_bins(np.array([1]))) == len(RESULTS["targets_by_mentions"])
+
+
+def test_the_report_prints_the_papers_figures():
+    from recloak.report import mentions_paper
+
+    assert {name: list(rates) for name, rates in mentions_paper.RATES.items()} == RESULTS["rates"]
+    assert list(mentions_paper.LEVELS) == RESULTS["k"]
+    flat = {name: value for name, value in RESULTS.items() if name in mentions_paper.SINGLE}
+    flat |= {f"suppression_to_zero_{name}": value for name, value in RESULTS["suppression_to_zero_at_1"].items()}
+    assert flat == mentions_paper.SINGLE
+
+
+def test_the_paper_is_repeated_on_other_data_beside_its_figures(tmp_path, capsys):
+    rng = np.random.default_rng(4)
+    users = np.repeat(np.arange(80), 9)
+    items = np.concatenate([rng.choice(60, 9, replace=False) for _ in range(80)])
+    table = pl.DataFrame({"user": users, "item": items, "rating": rng.integers(1, 6, len(users))})
+    table.write_csv(tmp_path / "ratings.csv")
+    table.filter(pl.col("user") < 15).sample(50, seed=2).write_csv(tmp_path / "mentions.csv")
+    arguments = ["reproduce", "mentions", str(tmp_path / "ratings.csv"), "--mentions", str(tmp_path / "mentions.csv")]
+    assert run([*arguments, "-o", str(tmp_path / "out"), "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert made == json.loads((tmp_path / "out" / "figures.json").read_text())
+    assert made["rates"]["scoring"]["paper"] == RESULTS["rates"]["scoring"]
+    assert made["rates"]["scoring"]["ours"] == pytest.approx(
+        made["identify"]["algorithms"]["scoring"]["rate"], abs=1e-6
+    )
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert all(f"Figure {n}" in page for n in range(3, 10))
 
 
 @pytest.mark.data

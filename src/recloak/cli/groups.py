@@ -1,0 +1,31 @@
+"""Groups of commands that are the files of a package, imported when they are asked for."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any
+
+import click
+
+
+class PackageGroup(click.Group):
+    """A group whose commands are the modules of ``package``, each with a ``command``."""
+
+    def __init__(self, *args: Any, package: str, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.package = package
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        """Name the commands."""
+        found = importlib.import_module(self.package)
+        return sorted(module.name for module in pkgutil.iter_modules(found.__path__) if not module.name.startswith("_"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(f"{self.package}.{cmd_name}")
+        wanted: click.Command = module.command
+        wanted.name = cmd_name
+        return wanted

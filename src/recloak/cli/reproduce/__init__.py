@@ -1,0 +1,1 @@
+"""The commands of ``recloak reproduce``, one file per paper."""

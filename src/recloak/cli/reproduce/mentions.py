@@ -1,0 +1,44 @@
+"""``recloak reproduce mentions``: the charts and figures of "You Are What You Say" on your data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from recloak.cli.common import emit_json, gather, json_option, options_of, source_options, with_progress
+from recloak.mentions.algorithms import IdentifyOptions
+
+
+@click.command()
+@click.argument("source", nargs=-1, required=True)
+@click.option("--mentions", "said", required=True, help="Table of who mentioned which item.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
+@source_options
+@options_of(IdentifyOptions)
+@json_option
+@with_progress
+def command(source: tuple[str, ...], said: str, out: Path, as_json: bool, **given: Any) -> None:
+    """Repeat the experiments of paper 004 on SOURCE: its figures 3 to 9, and its numbers beside ours."""
+    from recloak.files import written_folder
+    from recloak.mentions import read_mentions
+    from recloak.ratings import ReadOptions, read
+    from recloak.report import write_page
+    from recloak.report.mentions_paper import reproduce, reproduction_page
+    from recloak.report.provenance import source_hash, versions
+
+    with written_folder(out) as folder:
+        ratings = read(source, options=gather(ReadOptions, given))
+        made = reproduce(ratings, read_mentions(said, ratings), gather(IdentifyOptions, given))
+        hashes = tuple((f"SHA-256 of {Path(one).absolute().name}", source_hash(one)) for one in (*source, said))
+        name = Path(source[0]).absolute().name
+        page = reproduction_page(made, source=name, provenance=(*hashes, ("Versions", versions())))
+        write_page(page, folder / "report.html")
+        figures = json.dumps(made.to_json(), indent=2, allow_nan=False)
+        (folder / "figures.json").write_text(figures, encoding="utf-8")
+    if as_json:
+        emit_json(made.to_json())
+    else:
+        click.echo(f"The paper's figures and ours lie at {out / 'report.html'}.")
