@@ -16,13 +16,14 @@ from recloak.errors import SourceError
 from recloak.progress import Advance
 from recloak.ratings.model import Scale
 from recloak.ratings.readers import kernels
-from recloak.ratings.readers.dialect import NO_QUOTES, QUOTES, Dialect
+from recloak.ratings.readers.blocks import Parsed, parse_block
+from recloak.ratings.readers.dialect import QUOTES, Dialect
 from recloak.ratings.readers.sources import unpacked
 from recloak.ratings.readers.times import number_of, seconds_of
 from recloak.ratings.rows import Rows
 from recloak.ratings.threads import n_threads
 
-BLOCK_BYTES = 1 << 24
+BLOCK_BYTES = 1 << 21  # a block and what it is split into stay in a core's cache
 _SHOWN = 60  # characters of a value in a message
 MAX_RECORD = 1 << 20  # bytes; a quote that stays open for longer was never meant to span lines
 
@@ -37,29 +38,13 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
-    """What the kernel found in a block; lines count from 1 inside it."""
-
-    buffer: NDArray[np.uint8]
-    numbers: NDArray[np.int64]  # (2, n_rows)
-    spans: NDArray[np.int32]  # (4, n_rows)
-    values: NDArray[np.float32]
-    times: NDArray[np.int64] | None
-    lines: NDArray[np.int32]
-    places: NDArray[np.int32]  # (n_places, 5)
-    n_lines: int
-    rest: int  # where a record begins whose quote does not close
-    whole: tuple[bool, bool]  # whether all user and all item ids are whole numbers
-
-
-@dataclass(frozen=True, slots=True)
 class Problem:
     """A row that cannot be right."""
 
     line: int
     rule: str
     value: object | None
-    row: int | None  # its number in the block, None where it was not taken in
+    row: int | None  # its number in the block; None where its line is no row
 
 
 def read_delimited(
@@ -112,34 +97,6 @@ def _head_end(data: bytearray, stop: int, n_head: int) -> int:
     return end
 
 
-def parse_block(data: bytearray, stop: int, dialect: Dialect) -> Parsed:
-    """Parse the lines of ``data[:stop]``."""
-    n = data.count(b"\n", 0, stop) + 1
-    timed = dialect.roles[3] >= 0
-    buffer = np.frombuffer(data, np.uint8)
-    numbers, spans = np.empty((2, n), np.int64), np.empty((4, n), np.int32)
-    values, times = np.empty(n, np.float32), np.empty(n if timed else 0, np.int64)
-    lines, places = np.empty(n, np.int32), np.empty((2 * n, 5), np.int32)
-    separator = np.frombuffer(bytearray(dialect.separator.encode()), np.uint8)
-    quoting = dialect.quoting if data.find(b'"', 0, stop) >= 0 else NO_QUOTES
-    n_rows, n_places, n_lines, rest, *whole = kernels.parse(
-        buffer, stop, separator, quoting, dialect.n_fields, np.array(dialect.roles, np.int32),
-        numbers, spans, values, times, lines, places,
-    )  # fmt: skip
-    return Parsed(
-        buffer,
-        numbers[:, :n_rows],
-        spans[:, :n_rows],
-        values[:n_rows],
-        times[:n_rows] if timed else None,
-        lines[:n_rows],
-        places[:n_places],
-        n_lines,
-        rest,
-        (whole[0], whole[1]),
-    )
-
-
 class _Taker:
     """Takes parsed blocks of one file into the rows, in order, and counts lines on the way."""
 
@@ -190,11 +147,11 @@ def take_rows(rows: Rows, parsed: Parsed, problems: list[Problem]) -> None:
     if problems:
         part = np.ones(len(parsed.values), np.bool_)
         part[[problem.row for problem in problems if problem.row is not None]] = False
-    for axis, numbering in enumerate((rows.users, rows.items)):
-        if parsed.whole[axis] and not numbering.is_text:
-            numbering.add_numbers(parsed.numbers[axis][part])
+    for ids, numbering in ((parsed.users, rows.users), (parsed.items, rows.items)):
+        if ids.all_whole and not numbering.is_text:
+            numbering.add_numbers(ids.numbers[part])
         else:
-            numbering.add_texts(parsed.buffer, parsed.spans[2 * axis][part], parsed.spans[2 * axis + 1][part])
+            numbering.add_texts(parsed.buffer, ids.starts[part], ids.ends[part])
     rows.add(parsed.values[part], None if parsed.times is None else parsed.times[part])
 
 
@@ -209,28 +166,25 @@ def refuse(problems: list[Problem], rows: Rows, locate: Callable[[int], tuple[Pa
 
 def problems_of(parsed: Parsed, n_fields: int, scale: Scale | None) -> list[Problem]:
     """Read what is odd in a block and list the rows that cannot be right."""
-    return [*_bad_or_odd(parsed, n_fields), *_outside(parsed, scale)]
+    return [*_bad_or_odd(parsed, n_fields), *_empty_ids(parsed), *_outside(parsed, scale)]
 
 
 def _bad_or_odd(parsed: Parsed, n_fields: int) -> Iterator[Problem]:
-    for kind, line, start, end, row in parsed.places.tolist():
+    for kind, line, start, end, row, count in parsed.places.tolist():
         if kind == kernels.FIELDS:
-            yield Problem(line, f"a row must have {n_fields} fields", start, None)
-        elif kind in _RULES:
-            yield Problem(line, _RULES[kind], None, None)
-        else:
-            text = shown(parsed.buffer[start:end].tobytes())
-            rule = _read_rating(text, parsed, row) if kind == kernels.RATING else _read_time(text, parsed, row)
-            if rule is not None:
-                yield Problem(line, rule, text or None, row)
+            yield Problem(line, f"a row must have {n_fields} fields", count, None)
+            continue
+        text = shown(parsed.buffer[start:end].tobytes())
+        rule = _read_rating(text, parsed, row) if kind == kernels.RATING else _read_time(text, parsed, row)
+        if rule is not None:
+            yield Problem(line, rule, text or None, row)
 
 
-_RULES = {
-    kernels.USER_EMPTY: "the user's id must not be empty",
-    kernels.ITEM_EMPTY: "the item's id must not be empty",
-    kernels.NO_NUMBER: "a user's id must be a whole number in this layout",
-    kernels.NO_ITEM: "a rating must stand below a line with its item, such as '1:'",
-}
+def _empty_ids(parsed: Parsed) -> Iterator[Problem]:
+    for role, ids in (("user", parsed.users), ("item", parsed.items)):
+        if ids.one_empty:
+            for row in np.flatnonzero(ids.starts == ids.ends).tolist():
+                yield Problem(int(parsed.lines[row]), f"the {role}'s id must not be empty", None, row)
 
 
 def _outside(parsed: Parsed, scale: Scale | None) -> Iterator[Problem]:

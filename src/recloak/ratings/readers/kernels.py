@@ -1,7 +1,9 @@
 """Compiled parsing of delimited text: from bytes to ids, ratings and times, with the line of each row.
 
-What is plain is parsed here: whole numbers, decimals of up to 15 digits, seconds, ISO dates. What is not is handed back
-as *odd* with its place, to be read or refused by slower code. Rows that cannot be right are handed back as *bad*.
+First lines are split into fields, and the number that a field's digits make is read on the way; then each column is
+converted by itself. What is plain is read here: whole numbers, decimals of up to 15 digits, seconds, ISO dates. What is
+not is handed back as *odd* with its place, to be read or refused by slower code. Rows that cannot be right are handed
+back as *bad*.
 """
 
 from __future__ import annotations
@@ -9,12 +11,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# Columns of the table of bad and odd places.
-KIND, LINE, START, END, ROW = range(5)
+# Columns of the table of bad and odd places; COUNT is the number of fields found in a line.
+KIND, LINE, START, END, ROW, COUNT = range(6)
+# Fields of a row that are read.
+USER, ITEM, RATED, TIMED = range(4)
 # What is wrong with a row or not plain about a field.
-FIELDS, USER_EMPTY, ITEM_EMPTY, RATING, TIME, NO_NUMBER, NO_ITEM = range(7)
-# The item of a row in the Netflix layout that stands before the block's first item line, and before any.
-CARRIED, NONE = -1, -2
+FIELDS, USER_EMPTY, ITEM_EMPTY, RATING, TIME = range(5)
+_UNKNOWN = 255  # how many bytes of a field are no digits, where that was not counted
 
 _LF, _CR, _QUOTE, _SPACE, _TAB, _DOT, _PLUS, _MINUS, _ZERO, _COLON = (ord(c) for c in '\n\r" \t.+-0:')
 _MAX_INT64 = np.uint64(np.iinfo(np.int64).max)
@@ -22,13 +25,14 @@ _POWERS = 10.0 ** np.arange(16)
 
 
 @njit(cache=True, nogil=True)
-def _mark(places, n_places, kind, line, start, end, row):  # type: ignore[no-untyped-def]
+def _mark(places, n_places, kind, line, start, end, row, count):  # type: ignore[no-untyped-def]
     """Write one bad or odd place down; field by field, for that compiles in a tenth of the time."""
     places[n_places, KIND] = kind
     places[n_places, LINE] = line
     places[n_places, START] = start
     places[n_places, END] = end
     places[n_places, ROW] = row
+    places[n_places, COUNT] = count
     return n_places + 1
 
 
@@ -260,156 +264,121 @@ def _strip(buffer, start, end):  # type: ignore[no-untyped-def]
     return start, end
 
 
-@njit(inline="always")
-def _scan(buffer, p, stop, first, second, starts, ends, wholes, odds):  # type: ignore[no-untyped-def]
-    """Split one line at a separator of one byte or two, reading each field's digits on the way.
-
-    Per field: where it starts and ends, the number its digits make, and how many other bytes it has. Gives the number
-    of fields and where the line ends.
-    """
+@njit(cache=True, nogil=True)
+def count_lines(buffer, stop):  # type: ignore[no-untyped-def]
+    """Count line feeds."""
     n = 0
-    while True:
-        k = min(n, len(starts) - 1)  # more fields than a row may have are only counted
-        starts[k] = p
-        whole, odd = np.uint64(0), 0
-        while p < stop:
-            c = buffer[p]
-            digit = c - np.uint8(_ZERO)
-            if digit <= 9:
-                whole = whole * np.uint64(10) + np.uint64(digit)
-            elif c == _LF or (c == first and (second == 0 or (p + 1 < stop and buffer[p + 1] == second))):
-                break
-            else:
-                odd += 1
-            p += 1
-        at_end = p >= stop or buffer[p] == _LF
-        has_return = at_end and p > starts[k] and buffer[p - 1] == _CR
-        ends[k], wholes[k], odds[k] = p - has_return, whole, odd - has_return
-        n += 1
-        if at_end:
-            return n, p
-        p += 1 if second == 0 else 2
-
-
-@njit(inline="always")
-def _field_id(buffer, k, starts, ends, wholes, odds):  # type: ignore[no-untyped-def]
-    """Give whether a field is a canonical whole number, and the number."""
-    n = ends[k] - starts[k]
-    if odds[k] == 0 and 0 < n <= 18 and (n == 1 or buffer[starts[k]] != _ZERO):
-        return True, np.int64(wholes[k])
-    return _whole_number(buffer, starts[k], ends[k])
-
-
-@njit(inline="always")
-def _field_rating(buffer, k, starts, ends, wholes, odds):  # type: ignore[no-untyped-def]
-    """Give whether a field is a plain decimal, and its value."""
-    n = ends[k] - starts[k]
-    if odds[k] == 0 and 0 < n <= 15:
-        return True, np.float64(wholes[k])
-    if odds[k] == 1 and n == 3 and buffer[starts[k] + 1] == _DOT:
-        return True, np.float64(wholes[k]) / 10.0
-    a, b = _strip(buffer, starts[k], ends[k])
-    return _decimal(buffer, a, b)
-
-
-@njit(inline="always")
-def _field_time(buffer, k, starts, ends, wholes, odds):  # type: ignore[no-untyped-def]
-    """Give whether a field is a plain time, and its seconds."""
-    n = ends[k] - starts[k]
-    if odds[k] == 0 and 0 < n <= 11:
-        return True, np.int64(wholes[k])
-    a, b = _strip(buffer, starts[k], ends[k])
-    return _time(buffer, a, b)
+    for p in range(stop):
+        n += buffer[p] == _LF
+    return n
 
 
 @njit(cache=True, nogil=True)
-def parse(buffer, stop, separator, quoting, n_fields, roles, numbers, spans, values, times, lines, places):  # type: ignore[no-untyped-def]
-    """Parse the records of ``buffer[:stop]``.
+def split_plain(buffer, stop, first, second, n_fields, role_of, starts, ends, wholes, odds, lines, places):  # type: ignore[no-untyped-def]
+    """Split the lines of ``buffer[:stop]`` at a separator of one byte, or of two (``second`` not 0).
 
-    ``roles`` are the columns of user, item, rating and time (-1: none). Filled per good row: ``numbers`` (2, n) the ids
-    as whole numbers, ``spans`` (4, n) where user and item begin and end, ``values``, ``times``, ``lines``. ``places``
-    (n, 5) lists what is bad or odd. Gives the number of rows, of places, of lines, where an unfinished record begins,
-    and whether all user and all item ids were whole numbers.
+    ``role_of`` gives what a column is (USER ... TIMED, -1: nothing). Filled for each row with ``n_fields`` fields and
+    each role: ``starts`` and ``ends`` (4, n), ``wholes`` the number that the field's digits make, ``odds`` how many
+    other bytes it has; and ``lines``. Other lines, but for blank ones, go to ``places``. Gives the number of rows, of
+    places and of lines.
     """
-    starts, ends = np.zeros(n_fields + 1, np.int64), np.zeros(n_fields + 1, np.int64)
-    wholes, odds = np.zeros(n_fields + 1, np.uint64), np.zeros(n_fields + 1, np.int64)
-    plain = quoting == 0 and len(separator) > 0
-    first = separator[0] if len(separator) > 0 else np.uint8(_SPACE)
-    second = separator[1] if len(separator) > 1 else np.uint8(0)
-    user, item, rating, time = roles[0], roles[1], roles[2], roles[3]
-    p, line, n, n_places = np.int64(0), 1, 0, 0
-    whole_users, whole_items = True, True
+    p, line, n, n_places = np.int64(0), 0, 0, 0
     while p < stop:
-        begin, n_lines = p, 1
-        if plain:
-            found, p = _scan(buffer, p, stop, first, second, starts, ends, wholes, odds)
-            p += 1
-        else:
-            found, p, n_lines = _split(buffer, p, stop, separator, quoting, starts, ends)
-            odds[:] = 99  # nothing is known of the fields' bytes
-            if found < 0:
-                break
-        here = line
-        line += n_lines
-        if found != n_fields:
-            if found > 1 or not _is_blank(buffer, begin, min(p, stop)):
-                n_places = _mark(places, n_places, FIELDS, here, found, 0, n)
-            continue
-        if starts[user] == ends[user] or starts[item] == ends[item]:
-            kind = USER_EMPTY if starts[user] == ends[user] else ITEM_EMPTY
-            n_places = _mark(places, n_places, kind, here, 0, 0, n)
-            continue
-        ok, numbers[0, n] = _field_id(buffer, user, starts, ends, wholes, odds)
-        whole_users &= ok
-        ok, numbers[1, n] = _field_id(buffer, item, starts, ends, wholes, odds)
-        whole_items &= ok
-        spans[0, n], spans[1, n], spans[2, n], spans[3, n] = starts[user], ends[user], starts[item], ends[item]
-        lines[n] = here
-        ok, values[n] = _field_rating(buffer, rating, starts, ends, wholes, odds)
-        if not ok:
-            n_places = _mark(places, n_places, RATING, here, starts[rating], ends[rating], n)
-        if time >= 0:
-            ok, times[n] = _field_time(buffer, time, starts, ends, wholes, odds)
-            if not ok:
-                n_places = _mark(places, n_places, TIME, here, starts[time], ends[time], n)
-        n += 1
-    return n, n_places, line - 1, p, whole_users, whole_items
+        begin, count, at_end = p, 0, False
+        line += 1
+        while not at_end:
+            start, whole, odd = p, np.uint64(0), 0
+            while p < stop:
+                c = buffer[p]
+                digit = np.uint64(c) - np.uint64(_ZERO)
+                if digit <= np.uint64(9):
+                    whole = whole * np.uint64(10) + digit
+                elif c == _LF or (c == first and (second == 0 or (p + 1 < stop and buffer[p + 1] == second))):
+                    break
+                else:
+                    odd += 1
+                p += 1
+            at_end = p >= stop or buffer[p] == _LF
+            returns = np.int64(at_end and p > start and buffer[p - 1] == _CR)
+            role = role_of[min(count, n_fields)]
+            if role >= 0:
+                starts[role, n], ends[role, n] = start, p - returns
+                wholes[role, n], odds[role, n] = whole, min(odd - returns, _UNKNOWN)
+            count += 1
+            p += 1 if at_end or second == 0 else 2
+        lines[n] = line
+        if count == n_fields:
+            n += 1
+        elif count > 1 or not _is_blank(buffer, begin, p - 1):
+            n_places = _mark(places, n_places, FIELDS, line, begin, p - 1, n, count)
+    return n, n_places, line
 
 
 @njit(cache=True, nogil=True)
-def parse_netflix(buffer, stop, numbers, values, times, lines, places):  # type: ignore[no-untyped-def]
-    """Parse lines ``ITEM:`` and, below each, ``USER,RATING,DATE``; a line ``:`` stands for the start of a file.
-
-    Fills what `parse` fills, but for the spans, for ids are whole numbers. Gives the number of rows, of places and of
-    lines, and the last item.
-    """
-    starts, ends = np.zeros(4, np.int64), np.zeros(4, np.int64)
-    wholes, odds = np.zeros(4, np.uint64), np.zeros(4, np.int64)
-    p, line, n, n_places, item = np.int64(0), 0, 0, 0, np.int64(CARRIED)
+def split_quoted(buffer, stop, separator, quoting, n_fields, role_of, starts, ends, odds, lines, places):  # type: ignore[no-untyped-def]
+    """Split records that may have quotes or blanks for separators; gives, last, where an unfinished record begins."""
+    firsts, lasts = np.zeros(n_fields + 1, np.int64), np.zeros(n_fields + 1, np.int64)
+    p, line, n, n_places = np.int64(0), 1, 0, 0
     while p < stop:
         begin = p
-        found, p = _scan(buffer, p, stop, np.uint8(44), np.uint8(0), starts, ends, wholes, odds)
-        p += 1
-        line += 1
-        if found == 1 and ends[0] > starts[0] and buffer[ends[0] - 1] == _COLON:
-            ok, item = _whole_number(buffer, starts[0], ends[0] - 1)
-            item = item if ok else np.int64(NONE)
-            continue
-        if found != 3:
-            if found > 1 or not _is_blank(buffer, begin, min(p, stop)):
-                n_places = _mark(places, n_places, FIELDS, line, found, 0, n)
-            continue
-        ok, numbers[0, n] = _field_id(buffer, 0, starts, ends, wholes, odds)
-        if not ok or item == NONE:
-            n_places = _mark(places, n_places, NO_ITEM if ok else NO_NUMBER, line, 0, 0, n)
-            continue
-        numbers[1, n] = item
+        count, p, n_lines = _split(buffer, p, stop, separator, quoting, firsts, lasts)
+        if count < 0:
+            break
         lines[n] = line
-        ok, values[n] = _field_rating(buffer, 1, starts, ends, wholes, odds)
-        if not ok:
-            n_places = _mark(places, n_places, RATING, line, starts[1], ends[1], n)
-        ok, times[n] = _field_time(buffer, 2, starts, ends, wholes, odds)
-        if not ok:
-            n_places = _mark(places, n_places, TIME, line, starts[2], ends[2], n)
-        n += 1
-    return n, n_places, line, item
+        if count == n_fields:
+            for k in range(n_fields):
+                if role_of[k] >= 0:
+                    starts[role_of[k], n], ends[role_of[k], n] = firsts[k], lasts[k]
+                    odds[role_of[k], n] = _UNKNOWN
+            n += 1
+        elif count > 1 or not _is_blank(buffer, begin, p - 1):
+            n_places = _mark(places, n_places, FIELDS, line, begin, p - 1, n, count)
+        line += n_lines
+    return n, n_places, line - 1, p
+
+
+@njit(cache=True, nogil=True)
+def read_ids(buffer, starts, ends, wholes, odds, numbers):  # type: ignore[no-untyped-def]
+    """Read ids as whole numbers; tell whether all of them are, and whether one is empty."""
+    all_whole, one_empty = True, False
+    for r in range(len(starts)):
+        n = ends[r] - starts[r]
+        one_empty |= n == 0
+        if odds[r] == 0 and 0 < n <= 18 and (n == 1 or buffer[starts[r]] != _ZERO):
+            numbers[r] = np.int64(wholes[r])
+        else:
+            ok, numbers[r] = _whole_number(buffer, starts[r], ends[r])
+            all_whole &= ok
+    return all_whole, one_empty
+
+
+@njit(cache=True, nogil=True)
+def read_ratings(buffer, starts, ends, wholes, odds, lines, values, places, n_places):  # type: ignore[no-untyped-def]
+    """Read ratings, listing those that are no plain decimals; give the number of places."""
+    for r in range(len(starts)):
+        n = ends[r] - starts[r]
+        if odds[r] == 0 and 0 < n <= 15:
+            values[r] = np.float64(wholes[r])
+        elif odds[r] == 1 and n == 3 and buffer[starts[r] + 1] == _DOT:
+            values[r] = np.float64(wholes[r]) / 10.0
+        else:
+            a, b = _strip(buffer, starts[r], ends[r])
+            ok, values[r] = _decimal(buffer, a, b)
+            if not ok:
+                n_places = _mark(places, n_places, RATING, lines[r], starts[r], ends[r], r, 0)
+    return n_places
+
+
+@njit(cache=True, nogil=True)
+def read_times(buffer, starts, ends, wholes, odds, lines, times, places, n_places):  # type: ignore[no-untyped-def]
+    """Read times, listing those that are neither plain seconds nor plain dates; give the number of places."""
+    for r in range(len(starts)):
+        n = ends[r] - starts[r]
+        if odds[r] == 0 and 0 < n <= 11:
+            times[r] = np.int64(wholes[r])
+        else:
+            a, b = _strip(buffer, starts[r], ends[r])
+            ok, times[r] = _time(buffer, a, b)
+            if not ok:
+                n_places = _mark(places, n_places, TIME, lines[r], starts[r], ends[r], r, 0)
+    return n_places

@@ -10,19 +10,24 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recloak.progress import Advance
 from recloak.ratings.readers import kernels
-from recloak.ratings.readers.delimited import BLOCK_BYTES, Parsed, problems_of, refuse, take_rows
+from recloak.ratings.readers.blocks import Ids, Parsed, parse_block
+from recloak.ratings.readers.delimited import BLOCK_BYTES, Problem, problems_of, refuse, shown, take_rows
+from recloak.ratings.readers.dialect import NO_QUOTES, Dialect
 from recloak.ratings.readers.options import ReadOptions
 from recloak.ratings.readers.sources import Sample, unpacked
 from recloak.ratings.rows import Rows
 from recloak.ratings.threads import n_threads
 
+_NONE = -1  # the item of a row that stands below no item line
+_DIALECT = Dialect(",", NO_QUOTES, n_head=0, n_fields=3, roles=(0, 0, 1, 2), has_header=False)
 _START = b":\n"  # put before each file, so that its rows do not fall to the item of the file before
 
 
@@ -49,11 +54,11 @@ class _Joined:
 
 def read_netflix(files: list[Path], rows: Rows, options: ReadOptions, advance: Advance) -> None:
     """Take the rows of all files in."""
-    item = kernels.NONE
+    item = _NONE
     with ThreadPoolExecutor(n_threads()) as pool:
-        waiting: deque[tuple[_Joined, Future[tuple[Parsed, int]]]] = deque()
+        waiting: deque[tuple[_Joined, Future[Parsed]]] = deque()
         for block in _blocks(files):
-            waiting.append((block, pool.submit(_parse, block.data)))
+            waiting.append((block, pool.submit(parse_block, block.data, len(block.data), _DIALECT)))
             if len(waiting) > n_threads():
                 item = _take(*waiting.popleft(), item, rows, options)
             advance(len(block.data) / 1e6)
@@ -84,33 +89,40 @@ def _blocks(files: list[Path]) -> Iterator[_Joined]:
     yield block
 
 
-def _parse(data: bytearray) -> tuple[Parsed, int]:
-    n = data.count(b"\n") + 1
-    numbers, spans = np.empty((2, n), np.int64), np.empty((4, 0), np.int32)
-    values, times = np.empty(n, np.float32), np.empty(n, np.int64)
-    lines, places = np.empty(n, np.int32), np.empty((2 * n, 5), np.int32)
-    buffer = np.frombuffer(data, np.uint8)
-    n_rows, n_places, n_lines, item = kernels.parse_netflix(buffer, len(data), numbers, values, times, lines, places)
-    parsed = Parsed(
-        buffer,
-        numbers[:, :n_rows],
-        spans,
-        values[:n_rows],
-        times[:n_rows],
-        lines[:n_rows],
-        places[:n_places],
-        n_lines,
-        len(data),
-        (True, True),
-    )
-    return parsed, int(item)
-
-
-def _take(block: _Joined, future: Future[tuple[Parsed, int]], item: int, rows: Rows, options: ReadOptions) -> int:
+def _take(block: _Joined, future: Future[Parsed], item: int, rows: Rows, options: ReadOptions) -> int:
     """Take in a block whose first rows belong to the item carried over; give the item to carry on."""
-    parsed, last = future.result()
-    parsed.numbers[1][parsed.numbers[1] == kernels.CARRIED] = item
-    problems = problems_of(parsed, 3, options.bounds())
+    parsed = future.result()
+    items, is_item_line, item = _items(parsed, item)
+    numbered = Ids(parsed.users.starts, parsed.users.ends, items, all_whole=True, one_empty=False)
+    parsed = replace(parsed, items=numbered, places=parsed.places[~is_item_line])
+    problems = [*problems_of(parsed, 3, options.bounds()), *_bad_ids(parsed)]
     refuse(problems, rows, block.locate, skip_bad=options.skip_bad)
-    take_rows(rows, parsed, problems)
-    return item if last == kernels.CARRIED else last
+    take_rows(rows, replace(parsed, users=replace(parsed.users, all_whole=True)), problems)
+    return item
+
+
+def _items(parsed: Parsed, carried: int) -> tuple[NDArray[np.int64], NDArray[np.bool_], int]:
+    """Give the item of each row, which places are lines with an item, and the last item."""
+    is_item_line = np.zeros(len(parsed.places), np.bool_)
+    items, starts = [carried], [0]
+    for place, (kind, _, start, end, row, count) in enumerate(parsed.places.tolist()):
+        if kind == kernels.FIELDS and count == 1:
+            text = parsed.buffer[start:end].tobytes().strip()
+            if text.endswith(b":"):
+                is_item_line[place] = True
+                items.append(int(text[:-1]) if text[:-1].isdigit() else _NONE)
+                starts.append(row)
+    counts = np.diff([*starts, len(parsed.values)])
+    return np.repeat(np.array(items, np.int64), counts), is_item_line, items[-1]
+
+
+def _bad_ids(parsed: Parsed) -> Iterator[Problem]:
+    for row in np.flatnonzero(parsed.items.numbers == _NONE).tolist():
+        rule = "a rating must stand below a line with its item, such as '1:'"
+        yield Problem(int(parsed.lines[row]), rule, None, row)
+    if not parsed.users.all_whole:
+        for row, (start, end) in enumerate(zip(parsed.users.starts.tolist(), parsed.users.ends.tolist(), strict=True)):
+            text = parsed.buffer[start:end].tobytes()
+            if not re.fullmatch(rb"0|-?[1-9]\d{0,17}", text):
+                rule = "a user's id must be a whole number in this layout"
+                yield Problem(int(parsed.lines[row]), rule, shown(text), row)

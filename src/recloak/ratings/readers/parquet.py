@@ -30,9 +30,8 @@ def read_parquet(sample: Sample, rows: Rows, options: ReadOptions, advance: Adva
         raise SourceError("is no Parquet file", file=path)
     try:
         _read(path, rows, options, advance)
-    except pl.exceptions.PolarsError as error:
-        reason = str(error).splitlines()[0]
-        raise SourceError(f"the Parquet file is damaged or not supported: {reason}", file=path) from None
+    except pl.exceptions.PolarsError:
+        raise SourceError("the Parquet file is cut short, damaged or of a kind not supported", file=path) from None
 
 
 def _read(path: Path, rows: Rows, options: ReadOptions, advance: Advance) -> None:

@@ -1,0 +1,149 @@
+"""Reading: a file to `Ratings` against a bare scan of the same file by polars, in one process, turn by turn.
+
+    python -m benchmarks reading --rows 10000000 --order time --layouts csv,parquet
+    python -m benchmarks reading --rows 100000000 --layouts csv,parquet,netflix-files,netflix-combined
+
+The files look like the Netflix Prize: 480,189 users, 17,770 items, times in seconds. Rows come by time (users and items
+in random order, the worst case) or by user, as most data sets are kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from benchmarks.measure import measure
+
+N_USERS, N_ITEMS, STEP = 480_189, 17_770, 5  # Netflix's ids leave gaps: about one in five is used
+PIECE = 10_000_000
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="reading")
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--order", choices=("time", "user"), default="time")
+    parser.add_argument("--layouts", default="csv,parquet")
+    parser.add_argument("--repeats", type=int, default=3)
+    chosen = parser.parse_args(arguments)
+    for layout in chosen.layouts.split(","):
+        with tempfile.TemporaryDirectory() as folder:
+            source = str(WRITERS[layout](Path(folder), chosen.rows, chosen.order))
+            _report(layout, source, chosen)
+
+
+def _report(layout: str, source: str, chosen: argparse.Namespace) -> None:
+    repeats = 0 if layout.startswith("netflix") else chosen.repeats
+    timed = measure("benchmarks.reading:side_by_side", source, layout, repeats).result
+    alone = measure("benchmarks.reading:read_alone", source)
+    name = f"{layout} {chosen.rows / 1e6:g} M by {chosen.order}"
+    print(f"{name:28} read alone: {alone}, {alone.result} ratings")
+    if repeats:
+        for unit in ("wall", "cpu"):
+            bare, ours = (statistics.median(run[unit] for run in timed[kind]) for kind in ("bare", "read"))
+            pairs = [a[unit] / b[unit] for a, b in zip(timed["read"], timed["bare"], strict=True)]
+            print(
+                f"{name:28} {unit:4}: bare scan {bare:6.2f} s, read {ours:6.2f} s, ratio {statistics.median(pairs):.2f}"
+            )
+
+
+def side_by_side(source: str, layout: str, repeats: int) -> dict[str, Any]:
+    """Time the bare scan and the read in turn, after a first look at a small file that loads the compiled code."""
+    from recloak.ratings import read
+
+    with tempfile.TemporaryDirectory() as folder:
+        read(WRITERS[layout](Path(folder), 1000, "time"))
+    bare = pl.read_parquet if layout == "parquet" else pl.read_csv
+    runs: dict[str, Any] = {"bare": [], "read": []}
+    for _ in range(repeats):
+        runs["bare"].append(_timed(lambda: bare(source)))
+        runs["read"].append(_timed(lambda: read(source)))
+    return runs
+
+
+def read_alone(source: str) -> int:
+    """Read once, for time and peak memory in a process of its own."""
+    from recloak.ratings import read
+
+    return read(source).n_ratings
+
+
+def _timed(work: Callable[[], object]) -> dict[str, float]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+
+
+def _pieces(n_rows: int, order: str) -> Iterator[pl.DataFrame]:
+    """Draw rows piece by piece."""
+    rng = np.random.default_rng(1)
+    share = np.cumsum(1 / np.arange(1, N_ITEMS + 1) ** 0.9)
+    for start in range(0, n_rows, PIECE):
+        n = min(PIECE, n_rows - start)
+        users = rng.integers(0, N_USERS, n, dtype=np.int32)
+        if order == "user":  # each piece holds users of its own
+            share_of = (start / n_rows, (start + n) / n_rows)
+            users = np.sort(rng.integers(int(share_of[0] * N_USERS), int(share_of[1] * N_USERS), n, dtype=np.int32))
+        items = np.searchsorted(share, rng.random(n) * share[-1]).astype(np.int32)
+        yield pl.DataFrame(
+            {
+                "user_id": users * np.int32(STEP) + np.int32(6),
+                "item_id": items + np.int32(1),
+                "rating": rng.integers(1, 6, n).astype(np.int8),
+                "timestamp": np.sort(rng.integers(942_000_000, 1_136_000_000, n)) if order == "time"
+                else rng.integers(942_000_000, 1_136_000_000, n),
+            }
+        )  # fmt: skip
+
+
+def write_csv(folder: Path, n_rows: int, order: str) -> Path:
+    path = folder / "ratings.csv"
+    with path.open("wb") as file:
+        for number, piece in enumerate(_pieces(n_rows, order)):
+            piece.write_csv(file, include_header=number == 0)
+    return path
+
+
+def write_parquet(folder: Path, n_rows: int, order: str) -> Path:
+    path = folder / "ratings.parquet"
+    pl.concat(list(_pieces(n_rows, order))).write_parquet(path)
+    return path
+
+
+def write_netflix_files(folder: Path, n_rows: int, _: str) -> Path:
+    """Write one file per item."""
+    for item, lines in _by_item(n_rows):
+        (folder / f"mv_{item:07d}.txt").write_bytes(f"{item}:\n".encode() + lines)
+    return folder
+
+
+def write_netflix_combined(folder: Path, n_rows: int, _: str) -> Path:
+    """Write four files of many items."""
+    for item, lines in _by_item(n_rows):
+        with (folder / f"combined_data_{1 + 4 * (item - 1) // N_ITEMS}.txt").open("ab") as file:
+            file.write(f"{item}:\n".encode() + lines)
+    return folder
+
+
+def _by_item(n_rows: int) -> Iterator[tuple[int, bytes]]:
+    table = pl.concat([piece.sort("item_id") for piece in _pieces(n_rows, "time")]).sort("item_id")
+    ends = table["item_id"].search_sorted(np.arange(2, N_ITEMS + 2), "left").to_numpy()
+    day = pl.from_epoch("timestamp").dt.date()
+    for item, (start, stop) in enumerate(zip(np.append(0, ends[:-1]), ends, strict=True), 1):
+        part = table.slice(int(start), int(stop - start)).select("user_id", "rating", day)
+        yield item, part.write_csv(include_header=False).encode()
+
+
+WRITERS = {
+    "csv": write_csv,
+    "parquet": write_parquet,
+    "netflix-files": write_netflix_files,
+    "netflix-combined": write_netflix_combined,
+}
