@@ -55,7 +55,8 @@ def parse_block(data: bytearray, stop: int, dialect: Dialect) -> Parsed:
     most = kernels.count_lines(buffer, stop) + 1
     places = np.empty((2 * most, 6), np.int32)  # a line is bad itself or has an odd rating and an odd time
     fields, n_places, n_lines, rest = _split(buffer, data, stop, dialect, most, places)
-    users, items = (_ids(buffer, fields, role) for role in (kernels.USER, kernels.ITEM))
+    users = _ids(buffer, fields, kernels.USER)
+    items = _ids(buffer, fields, kernels.ITEM) if dialect.roles[kernels.ITEM] >= 0 else users
     values, times = np.empty(len(fields.lines), np.float32), None
     n_places = _read(kernels.read_ratings, buffer, fields, kernels.RATED, values, places, n_places)
     if dialect.roles[kernels.TIMED] >= 0:

@@ -27,7 +27,7 @@ class Dialect:
     quoting: int
     n_head: int  # lines before the first row of data
     n_fields: int
-    roles: tuple[int, int, int, int]  # columns of user, item, rating, time; -1 for no time
+    roles: tuple[int, int, int, int]  # columns of user, item, rating, time; -1 for none
     has_header: bool
     note: str | None = None
 

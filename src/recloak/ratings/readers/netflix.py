@@ -27,7 +27,7 @@ from recloak.ratings.rows import Rows
 from recloak.ratings.threads import n_threads
 
 _NONE = -1  # the item of a row that stands below no item line
-_DIALECT = Dialect(",", NO_QUOTES, n_head=0, n_fields=3, roles=(0, 0, 1, 2), has_header=False)
+_DIALECT = Dialect(",", NO_QUOTES, n_head=0, n_fields=3, roles=(0, -1, 1, 2), has_header=False)
 _START = b":\n"  # put before each file, so that its rows do not fall to the item of the file before
 
 
