@@ -22,6 +22,13 @@ class Ids:
     all_whole: bool
     one_empty: bool
 
+    def only(self, buffer: NDArray[np.uint8], keep: NDArray[np.bool_]) -> Ids:
+        """Give the ids of some rows; what the others held does not make these texts."""
+        starts, ends = self.starts[keep], self.ends[keep]
+        if self.all_whole:
+            return Ids(starts, ends, self.numbers[keep], all_whole=True, one_empty=False)
+        return _read_ids(buffer, starts, ends, np.zeros(len(starts), np.uint64), np.full(len(starts), 255, np.uint8))
+
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
@@ -101,7 +108,16 @@ def _read(
 
 
 def _ids(buffer: NDArray[np.uint8], fields: _Fields, role: int) -> Ids:
-    numbers = np.empty(len(fields.lines), np.int64)
-    starts, ends = fields.starts[role], fields.ends[role]
-    all_whole, one_empty = kernels.read_ids(buffer, starts, ends, fields.wholes[role], fields.odds[role], numbers)
+    return _read_ids(buffer, fields.starts[role], fields.ends[role], fields.wholes[role], fields.odds[role])
+
+
+def _read_ids(
+    buffer: NDArray[np.uint8],
+    starts: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    wholes: NDArray[np.uint64],
+    odds: NDArray[np.uint8],
+) -> Ids:
+    numbers = np.empty(len(starts), np.int64)
+    all_whole, one_empty = kernels.read_ids(buffer, starts, ends, wholes, odds, numbers)
     return Ids(starts, ends, numbers, all_whole, one_empty)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recloak.errors import SourceError
+from recloak.ratings.columns import is_known
 from recloak.ratings.readers.dialect import NO_QUOTES, QUOTES, QUOTES_IN_LINE, Dialect, dialect_of, split
 from recloak.ratings.readers.options import ReadOptions
 from recloak.ratings.readers.sources import Sample
@@ -25,13 +26,13 @@ def _quoting(separator: str) -> int:
 
 
 def _separator(sample: Sample) -> str:
-    """Find the separator that splits most lines into the same number of fields, among equals the most fields."""
+    """Find the separator: the one that shows known names in the header, else that splits most lines alike."""
     lines = [line for line in sample.lines()[:_LOOKED_AT] if not line.lstrip().startswith(("#", "%"))]
     if not lines:
         raise SourceError("the file is empty", file=sample.path)
     scores = {separator: _score(lines, separator) for separator in _SEPARATORS}
     best = max(_SEPARATORS, key=lambda separator: scores[separator])
-    if scores[best][1] < 2:
+    if scores[best][2] < 2:
         raise SourceError(
             "no separator was found in its first line (comma, tab, semicolon, bar, '::' or blanks)",
             file=sample.path,
@@ -40,8 +41,12 @@ def _separator(sample: Sample) -> str:
     return best
 
 
-def _score(lines: list[str], separator: str) -> tuple[float, int]:
-    """Give the share of lines that have as many fields as most, and that number; one field is no split."""
-    counts = [len(split(line, separator, _quoting(separator))) for line in lines]
+def _score(lines: list[str], separator: str) -> tuple[int, float, int]:
+    """Give the known names in the first line, the share of records with as many fields as most, and that number."""
+    records = split(lines, separator, _quoting(separator))
+    counts = [len(record) for record in records]
     usual = max(set(counts), key=lambda count: (counts.count(count), count))
-    return (0.0, 1) if usual < 2 else (round(counts.count(usual) / len(counts), 1), usual)
+    known = sum(is_known(name) for name in records[0]) if len(records[0]) > 1 else 0
+    if known > 1:
+        usual = len(records[0])
+    return known if known > 1 else 0, round(counts.count(usual) / len(counts), 1) if usual > 1 else 0.0, usual

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from recloak.errors import SourceError
 from recloak.progress import Advance
 from recloak.ratings.model import Scale
+from recloak.ratings.numbering import Numbering
 from recloak.ratings.readers import kernels
-from recloak.ratings.readers.blocks import Parsed, parse_block
+from recloak.ratings.readers.blocks import Ids, Parsed, parse_block
 from recloak.ratings.readers.dialect import QUOTES, Dialect
 from recloak.ratings.readers.sources import unpacked
 from recloak.ratings.readers.times import number_of, seconds_of
@@ -55,7 +56,7 @@ def read_delimited(
     with unpacked(path) as stream, ThreadPoolExecutor(n_threads()) as pool:
         waiting: deque[Future[Parsed]] = deque()
         for block in _blocks(stream, dialect):
-            if dialect.quoting == QUOTES and block.data.find(b'"', 0, block.stop) >= 0:
+            if taker.is_open or (dialect.quoting == QUOTES and block.data.find(b'"', 0, block.stop) >= 0):
                 while waiting:
                     taker.take(waiting.popleft().result())
                 taker.take_quoted(block)
@@ -70,17 +71,14 @@ def read_delimited(
 
 
 def _blocks(stream: BinaryIO, dialect: Dialect) -> Iterator[Block]:
-    """Cut a stream after a line feed into blocks; the head is left out of the first."""
-    rest, n_head, is_first = b"", dialect.n_head, True
+    """Cut a stream after a line feed into blocks; the head is left out."""
+    rest = _after_head(stream, dialect.n_head)
     while True:
         data = bytearray(len(rest) + BLOCK_BYTES)
         data[: len(rest)] = rest
-        n = stream.readinto(memoryview(data)[len(rest) :])  # type: ignore[attr-defined]
+        n = _fill(stream, memoryview(data)[len(rest) :])
         stop = len(rest) + n
-        if is_first:
-            head = _head_end(data, stop, n_head)
-            data, stop, is_first = data[head:], stop - head, False
-        if not n:
+        if n < BLOCK_BYTES:
             yield Block(data, stop, True)
             return
         cut = data.rfind(b"\n", 0, stop) + 1
@@ -89,12 +87,24 @@ def _blocks(stream: BinaryIO, dialect: Dialect) -> Iterator[Block]:
             yield Block(data, cut, False)
 
 
-def _head_end(data: bytearray, stop: int, n_head: int) -> int:
-    end = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    for _ in range(n_head):
-        after = data.find(b"\n", end, stop) + 1
-        end = after or stop
-    return end
+def _fill(stream: BinaryIO, view: memoryview) -> int:
+    """Read until the view is full or the stream ends; packed streams give less than they are asked for."""
+    n = 0
+    while n < len(view):
+        got = stream.readinto(view[n:])  # type: ignore[attr-defined]
+        if not got:
+            break
+        n += got
+    return n
+
+
+def _after_head(stream: BinaryIO, n_head: int) -> bytes:
+    """Pass over the head's lines and a byte order mark; give what was read of the data."""
+    if n_head:
+        for _ in range(n_head):
+            stream.readline()
+        return b""
+    return stream.read(3).removeprefix(b"\xef\xbb\xbf")
 
 
 class _Taker:
@@ -105,11 +115,10 @@ class _Taker:
         self._line = dialect.n_head
         self._rest = b""
 
-    def take(self, parsed: Parsed) -> None:
-        """Take in a block, after what the block before it left open."""
-        if self._rest:
-            self.take_quoted(Block(bytearray(), 0, True))
-        self._take(parsed)
+    @property
+    def is_open(self) -> bool:
+        """Whether a quote of the last block is still open."""
+        return bool(self._rest)
 
     def take_quoted(self, block: Block) -> None:
         """Take in a block with quotes: a quoted field may span lines, so a record may go on in the next block."""
@@ -117,7 +126,7 @@ class _Taker:
         self._rest = b""
         while data:
             parsed = parse_block(data, len(data), self._dialect)
-            self._take(parsed)
+            self.take(parsed)
             data = data[parsed.rest :]
             if data and len(data) <= MAX_RECORD and not block.is_last:
                 self._rest = bytes(data)
@@ -131,7 +140,8 @@ class _Taker:
         """Take in a record whose quote was still open when the file ended."""
         self.take_quoted(Block(bytearray(), 0, True))
 
-    def _take(self, parsed: Parsed) -> None:
+    def take(self, parsed: Parsed) -> None:
+        """Take in what a block holds."""
         problems = problems_of(parsed, self._dialect.n_fields, self._scale)
         self._refuse(problems)
         take_rows(self._rows, parsed, problems)
@@ -143,16 +153,22 @@ class _Taker:
 
 def take_rows(rows: Rows, parsed: Parsed, problems: list[Problem]) -> None:
     """Take in the rows of a block that have no problem."""
-    part: NDArray[np.bool_] | slice = slice(None)
+    users, items, values, times = parsed.users, parsed.items, parsed.values, parsed.times
     if problems:
-        part = np.ones(len(parsed.values), np.bool_)
-        part[[problem.row for problem in problems if problem.row is not None]] = False
-    for ids, numbering in ((parsed.users, rows.users), (parsed.items, rows.items)):
-        if ids.all_whole and not numbering.is_text:
-            numbering.add_numbers(ids.numbers[part])
-        else:
-            numbering.add_texts(parsed.buffer, ids.starts[part], ids.ends[part])
-    rows.add(parsed.values[part], None if parsed.times is None else parsed.times[part])
+        keep = np.ones(len(values), np.bool_)
+        keep[[problem.row for problem in problems if problem.row is not None]] = False
+        users, items = users.only(parsed.buffer, keep), items.only(parsed.buffer, keep)
+        values, times = values[keep], None if times is None else times[keep]
+    _number(rows.users, users, parsed.buffer)
+    _number(rows.items, items, parsed.buffer)
+    rows.add(values, times)
+
+
+def _number(numbering: Numbering, ids: Ids, buffer: NDArray[np.uint8]) -> None:
+    if ids.all_whole and not numbering.is_text:
+        numbering.add_numbers(ids.numbers)
+    else:
+        numbering.add_texts(buffer, ids.starts, ids.ends)
 
 
 def refuse(problems: list[Problem], rows: Rows, locate: Callable[[int], tuple[Path, int]], *, skip_bad: bool) -> None:

@@ -35,7 +35,7 @@ class Dialect:
 def dialect_of(sample: Sample, separator: str, quoting: int, options: ReadOptions) -> Dialect:
     """Recognise header and columns of a file whose separator is known."""
     n_comments, lines = _without_comments(sample)
-    rows = [split(line, separator, quoting) for line in lines[:_LOOKED_AT]]
+    rows = split(lines[:_LOOKED_AT], separator, quoting)
     if not rows:
         raise SourceError("the file is empty", file=sample.path)
     has_header = _is_header(rows, options)
@@ -49,13 +49,15 @@ def dialect_of(sample: Sample, separator: str, quoting: int, options: ReadOption
     return Dialect(separator, quoting, n_comments + has_header, len(rows[0]), roles, has_header, note)
 
 
-def split(line: str, separator: str, quoting: int) -> list[str]:
-    """Split one line of a sample."""
+def split(lines: Sequence[str], separator: str, quoting: int) -> list[list[str]]:
+    """Split the lines of a sample into records, and these into fields."""
     if not separator:
-        return line.split()
+        return [line.split() for line in lines]
     if quoting == NO_QUOTES or len(separator) > 1:
-        return line.split(separator)
-    return next(csv.reader([line], delimiter=separator))
+        return [line.split(separator) for line in lines]
+    if quoting == QUOTES_IN_LINE:
+        return [next(csv.reader([line], delimiter=separator)) for line in lines]
+    return list(csv.reader((f"{line}\n" for line in lines), delimiter=separator))
 
 
 def _without_comments(sample: Sample) -> tuple[int, list[str]]:

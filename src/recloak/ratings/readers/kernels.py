@@ -323,6 +323,7 @@ def split_quoted(buffer, stop, separator, quoting, n_fields, role_of, starts, en
         begin = p
         count, p, n_lines = _split(buffer, p, stop, separator, quoting, firsts, lasts)
         if count < 0:
+            p = begin
             break
         lines[n] = line
         if count == n_fields:

@@ -97,7 +97,7 @@ def _take(block: _Joined, future: Future[Parsed], item: int, rows: Rows, options
     parsed = replace(parsed, items=numbered, places=parsed.places[~is_item_line])
     problems = [*problems_of(parsed, 3, options.bounds()), *_bad_ids(parsed)]
     refuse(problems, rows, block.locate, skip_bad=options.skip_bad)
-    take_rows(rows, replace(parsed, users=replace(parsed.users, all_whole=True)), problems)
+    take_rows(rows, parsed, problems)
     return item
 
 
