@@ -1,4 +1,5 @@
 import json
+import shutil
 import stat
 from itertools import product
 
@@ -11,11 +12,14 @@ from hypothesis import strategies as st
 import recloak
 from recloak.errors import InputError, OptionError, RefusedError
 from recloak.publish.folders import write_release
+from recloak.publish.model import Grouping
 from recloak.publish.pseudonyms import keyed_order, secret_key
+from recloak.publish.recipe import link_confidence
+from recloak.publish.tally import tally
 from recloak.publish.verify import verify
 from recloak.randomness import Randomness
 from recloak.ratings import Ratings
-from tests.publish.helpers import some_ratings, some_release
+from tests.publish.helpers import some_padding, some_ratings, some_release
 
 KINDS = list(product(("pure", "padded"), ("long", "grouped"), ("parquet", "csv")))
 
@@ -154,9 +158,25 @@ def test_a_release_that_fails_its_verifier_is_removed(tmp_path):
 
 
 def test_a_private_folder_left_by_a_killed_run_is_replaced(tmp_path):
-    some_release(some_ratings(), seed=1).write(tmp_path / "old", private=tmp_path / "who")
-    some_release(some_ratings(), seed=2).write(tmp_path / "new", private=tmp_path / "who")
+    some_release(some_ratings(), seed=1).write(tmp_path / "out", private=tmp_path / "who")
+    shutil.rmtree(tmp_path / "out")
+    some_release(some_ratings(), seed=2).write(tmp_path / "out", private=tmp_path / "who")
     assert json.loads((tmp_path / "who" / "account.json").read_text())["seed"] == 2
+
+
+def test_the_private_folder_of_another_release_is_never_replaced(tmp_path):
+    some_release(some_ratings(), seed=1).write(tmp_path / "old", private=tmp_path / "who")
+    with pytest.raises(InputError, match="not empty"):
+        some_release(some_ratings(), seed=2).write(tmp_path / "new", private=tmp_path / "who")
+    assert json.loads((tmp_path / "who" / "account.json").read_text())["seed"] == 1
+
+
+def test_the_account_says_how_sure_a_link_can_be():
+    ratings = Ratings.from_arrays([0, 1, 2, 3, 0, 1, 2], [0, 0, 0, 1, 1, 2, 2], [1.0, 2, 3, 4, 5, 1, 2])
+    cells = tally(ratings, some_padding(ratings), Grouping(np.array([0, 0, 0, 0], np.int32), 4))
+    told = link_confidence(cells, Grouping(np.array([0, 0, 0, 0], np.int32), 4))
+    assert told["link_confidence"] == {"q50": 2 / 4, "q90": 3 / 4, "q99": 3 / 4, "max": 3 / 4}
+    assert told["single_rater_share"] == 0
 
 
 @pytest.mark.parametrize("wrong", [{"layout": "wide"}, {"file_format": "xlsx"}])

@@ -46,7 +46,8 @@ def write_release(
         with written_folder(public) as aside:
             write_public(release, aside, layout, file_format)
             _require_pass(release, aside)
-            about = {"layout": layout, "format": file_format, "manifest_sha256": sha256_of(aside / MANIFEST)}
+            about = {"folder": str(public.resolve()), "layout": layout, "format": file_format}
+            about["manifest_sha256"] = sha256_of(aside / MANIFEST)
             with written_folder(hidden, mode=0o700, replace=_is_left_over(hidden, public)) as hidden_aside:
                 write_private(release, hidden_aside, about)
             in_place = True
@@ -80,8 +81,17 @@ def check_folders(folder: str | Path, private: str | Path | None) -> tuple[Path,
 
 
 def _is_left_over(hidden: Path, public: Path) -> bool:
-    """Tell whether a private folder was left by a run that was killed before its public one was in place."""
-    return not (public / MANIFEST).exists() and hidden.is_dir() and _names(hidden) == {ACCOUNT, MAPPING}
+    """Tell whether a private folder was left by a run that was killed before its public one was in place.
+
+    Only then may it be replaced: the account names its public folder, and that one is not there.
+    """
+    if (public / MANIFEST).exists() or not hidden.is_dir() or _names(hidden) != {ACCOUNT, MAPPING}:
+        return False
+    try:
+        account = json.loads((hidden / ACCOUNT).read_text(encoding="utf-8"))
+        return bool(account["release"]["folder"] == str(public.resolve()))
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
 
 
 def _names(folder: Path) -> set[str]:

@@ -87,10 +87,18 @@ def _corrections(
     alone behind a label.
     """
     kept = cells.raters >= min_raters
-    indptr = np.concatenate(([0], np.cumsum(kept)))[cells.indptr]
-    counts = np.diff(indptr)
+    counts = _count_by_group(cells.indptr, kept)
     sizes = np.repeat(grouping.sizes.astype(np.float32), counts)
-    return indptr, cells.items[kept], cells.surprises[kept] / sizes
+    return np.concatenate(([0], np.cumsum(counts))), cells.items[kept], cells.surprises[kept] / sizes
+
+
+@njit(cache=True)
+def _count_by_group(indptr, kept):  # type: ignore[no-untyped-def]
+    counts = np.zeros(len(indptr) - 1, np.int64)
+    for group in range(len(counts)):
+        for c in range(indptr[group], indptr[group + 1]):
+            counts[group] += kept[c]
+    return counts
 
 
 @njit(cache=True, parallel=True, nogil=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,10 +35,11 @@ class _Clock:
     @contextmanager
     def step(self, name: str) -> Iterator[dict[str, Any]]:
         said: dict[str, Any] = {}
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         yield said
-        seconds = round(time.perf_counter() - start, 3)
-        self.steps.append({"step": len(self.steps) + 1, "name": name, **said, "seconds": seconds})
+        took = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu}
+        rounded = {unit: round(value, 3) for unit, value in took.items()}
+        self.steps.append({"step": len(self.steps) + 1, "name": name, **said, **rounded})
 
 
 def publish(
@@ -97,8 +98,8 @@ def make_release(
 
 
 def require_publishable(ratings: Ratings, options: PublishOptions) -> Ratings:
-    """Refuse what cannot be published; leave out users and items without a single rating."""
-    ratings = ratings.compact()
+    """Refuse what cannot be published; leave out times, and users and items without a single rating."""
+    ratings = replace(ratings.compact(), times=None)
     if ratings.n_users < options.k:
         raise InputError(f"there must be at least k = {options.k} users with ratings, got {ratings.n_users}")
     if ratings.n_items < 2:
@@ -114,11 +115,18 @@ def require_publishable(ratings: Ratings, options: PublishOptions) -> Ratings:
 
 def link_confidence(cells: Tally, grouping: Grouping) -> dict[str, Any]:
     """Say how sure an adversary can be that a member rated an item of the group: raters / members, per rated cell."""
-    shares = cells.raters / np.repeat(grouping.sizes, np.diff(cells.indptr)).astype(np.float32)
-    quantiles = {f"q{q:g}": round(float(np.quantile(shares, q / 100)), 4) for q in (50, 90, 99)}
+    n_cells = np.zeros((grouping.sizes.max() + 1, grouping.sizes.max() + 1), np.int64)  # by raters and members
+    for size in np.unique(grouping.sizes):
+        mine = np.repeat(grouping.sizes == size, np.diff(cells.indptr))
+        n_cells[:, size] = np.bincount(cells.raters[mine], minlength=len(n_cells))
+    raters, members = np.nonzero(n_cells)
+    shares, weights = raters / members, n_cells[raters, members]
+    order = np.argsort(shares, kind="stable")
+    below = np.cumsum(weights[order]) / weights.sum()
+    quantiles = {f"q{q}": round(float(shares[order][np.searchsorted(below, q / 100)]), 4) for q in (50, 90, 99)}
     return {
-        "rated_cells": len(cells.items),
-        "single_rater_share": round(float(np.mean(cells.raters == 1)), 4),
+        "rated_cells": int(weights.sum()),
+        "single_rater_share": round(float(n_cells[1].sum() / weights.sum()), 4),
         "link_confidence": {**quantiles, "max": round(float(shares.max()), 4)},
     }
 
