@@ -79,8 +79,10 @@ def _as_series(role: str, column: Any) -> pl.Series:
             return pl.Series(role, column.tolist(), dtype=pl.String)
     try:
         return pl.Series(role, column)
-    except (TypeError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"the {role} column mixes kinds of values: {str(error).splitlines()[0]}") from None
+    except (TypeError, pl.exceptions.PolarsError):
+        if role == "rating" and all(isinstance(one, (int, float, np.number)) for one in column):
+            return pl.Series(role, [float(one) for one in column])  # whole numbers and fractions in one list
+        raise InputError(f"the {role} column mixes kinds of values") from None
 
 
 def add_columns(

@@ -1,0 +1,73 @@
+"""Numbering ids chunk by chunk gives what sorting all of them would."""
+
+import numpy as np
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recloak.ratings.hashing import NumberTable, TextTable
+from recloak.ratings.numbering import Numbering
+
+SMALL = st.integers(0, 50)
+ANY_NUMBER = st.one_of(SMALL, st.integers(-(2**63), 2**63 - 1), st.just(2**31), st.just(2**31 - 1))
+TEXT = st.text(max_size=20).filter(bool)
+CHUNKS = st.lists(
+    st.one_of(
+        st.lists(SMALL, min_size=1, max_size=6),
+        st.lists(ANY_NUMBER, min_size=1, max_size=6),
+        st.lists(TEXT, min_size=1),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(chunks=CHUNKS)
+def test_every_id_comes_back_whatever_came_before_and_after_it(chunks):
+    numbering = Numbering()
+    for chunk in chunks:
+        if isinstance(chunk[0], int):
+            numbering.add_numbers(np.array(chunk, np.int64))
+        else:
+            numbering.add_series(pl.Series(chunk))
+    ids, number_of = numbering.finish()
+    given_ids = [one for chunk in chunks for one in chunk]
+    has_text = any(isinstance(one, str) for one in given_ids)
+    expected = [str(one) for one in given_ids] if has_text else given_ids
+    assert ids.decode(number_of[np.concatenate(numbering.chunks)]).to_list() == expected
+    assert ids.ids.to_list() == sorted(set(expected), key=lambda one: one.encode() if isinstance(one, str) else one)
+
+
+def test_sparse_small_numbers_do_not_make_a_table_as_long_as_the_largest():
+    numbering = Numbering()
+    numbering.add_numbers(np.array([2**31 - 1, 0, 5]))
+    ids, number_of = numbering.finish()
+    assert ids.ids.to_list() == [0, 5, 2**31 - 1]
+    assert number_of[numbering.chunks[0]].tolist() == [2, 0, 1]
+    assert len(number_of) == 3
+
+
+@given(ids=st.lists(st.integers(-(2**63), 2**63 - 1)))
+def test_numbers_are_coded_in_order_of_arrival(ids):
+    table = NumberTable()
+    codes = table.add(np.array(ids, np.int64))
+    order = {one: code for code, one in enumerate(dict.fromkeys(ids))}
+    assert codes.tolist() == [order[one] for one in ids]
+    assert table.ids().tolist() == list(order)
+
+
+def test_tables_grow():
+    numbers = np.arange(20_000, dtype=np.int64) * 7919
+    assert NumberTable().add(numbers).tolist() == list(range(20_000))
+    texts = pl.Series([f"item {number}" for number in numbers])
+    table = TextTable()
+    assert table.add_series(texts).tolist() == list(range(20_000))
+    assert table.add_series(texts[::-1]).tolist() == list(range(20_000))[::-1]
+    assert table.ids().equals(texts)
+
+
+def test_a_text_longer_than_the_table_has_room_for():
+    table = TextTable()
+    long = "x" * 200_000
+    assert table.add_series(pl.Series([long, "y", long])).tolist() == [0, 1, 0]
+    assert table.ids().to_list() == [long, "y"]
