@@ -55,5 +55,5 @@ def test_every_outcome_of_the_name_must_pass():
 
 
 def test_a_gate_on_nothing_is_an_error():
-    with pytest.raises(OptionError, match="was not run"):
+    with pytest.raises(OptionError, match="is not run"):
         pass_gate(parse_gate("scoreboard@3<0.5"), [outcome(1)])

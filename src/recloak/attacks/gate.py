@@ -52,11 +52,17 @@ def parse_gate(text: str) -> Gate:
     return Gate(name, None if known is None else int(known), share)
 
 
-def pass_gate(gate: Gate, outcomes: Iterable[Outcome]) -> Passage:
-    """Hold a gate against every outcome it names; none at all is an error of the gate, not a pass."""
+def named_by(gate: Gate, outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Give the outcomes that a gate names; none at all is an error of the gate, not a pass."""
     named = [one for one in outcomes if one.name == gate.name and gate.known in (None, one.known)]
     if not named:
-        raise OptionError(f"the gate {gate} names an attack that was not run")
+        raise OptionError(f"the gate {gate} names an attack that is not run")
+    return named
+
+
+def pass_gate(gate: Gate, outcomes: Iterable[Outcome]) -> Passage:
+    """Hold a gate against every outcome it names."""
+    named = named_by(gate, outcomes)
     for one in named:
         where = f"{one.name}{'' if one.known is None else f' with {one.known} known'}, {one.setting}"
         if one.release is None:

@@ -22,12 +22,12 @@ ATTACKER = "members of the target's group subtract their own ratings from the la
 
 
 def insider(public: Public, ratings: Ratings, targets: NDArray[np.integer], *, colluders: int, rng: Rng = None) -> Hits:
-    """Attack the ratings of each target with some members of its group; details hold the guess by item mean."""
+    """Attack the ratings of each target with some members of its group; details hold what an outsider can read."""
     stream = randomness(rng).stream("insider", colluders)
     order = np.argsort(public.owner, kind="stable")
     starts = np.searchsorted(public.owner[order], np.arange(public.n_profiles + 1))
     means, labels = item_means(public), rows_of(public, public.owner[targets])
-    read, guessed, total = 0, 0, 0
+    read, told, guessed, total = 0, 0, 0, 0
     for t, user in enumerate(targets):
         group = int(public.owner[user])
         others = order[starts[group] : starts[group + 1]]
@@ -38,11 +38,13 @@ def insider(public: Public, ratings: Ratings, targets: NDArray[np.integer], *, c
         items, truth = ratings.items[row], ratings.values[row]
         estimate = _subtract(labels[t], ratings, others)[items]
         read += int(_is_right(estimate, truth, ratings).sum())
+        told += int(_is_right(labels[t][items], truth, ratings).sum())
         guessed += int(_is_right(means[items], truth, ratings).sum())
         total += len(items)
     if not total:
         raise InputError(f"no target has {colluders} other members in its group to collude")
-    return Hits(user=wilson(read, total), details={"guessed_from_item_mean": guessed / total, "cells": total})
+    details = {"told_by_label": told / total, "guessed_from_item_mean": guessed / total, "cells": total}
+    return Hits(user=wilson(read, total), details=details)
 
 
 def _subtract(labels: NDArray[np.float32], ratings: Ratings, others: NDArray[np.integer]) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ profiles speak for it: others' items are in one of them, the target's own are in
 from __future__ import annotations
 
 import numpy as np
+import scipy.stats
 from numpy.typing import NDArray
 
 from recloak.attacks.link import beliefs, best_bets, score_bets
@@ -18,7 +19,7 @@ ATTACKER = "knows the target's group in two releases and bets on ten items that 
 
 def intersection(one: Public, other: Public, ratings: Ratings, targets: NDArray[np.integer]) -> Hits:
     """Attack the links of each target with two releases; details hold what one release alone gives."""
-    first, second = beliefs(one, one.owner[targets]), beliefs(other, other.owner[targets])
+    first, second = (beliefs(seen, seen.owner[targets], ratings.popularity) for seen in (one, other))
     alone = score_bets(best_bets(first), ratings, targets)
     both = score_bets(best_bets(_ranked(first) + _ranked(second)), ratings, targets)
     return Hits(user=both, details={"one_release": alone.rate})
@@ -26,5 +27,5 @@ def intersection(one: Public, other: Public, ratings: Ratings, targets: NDArray[
 
 def _ranked(believed: NDArray[np.float32]) -> NDArray[np.float32]:
     """Bring beliefs of two releases to one footing: ranks within a row, and never where a profile lacks the item."""
-    ranks = np.argsort(np.argsort(believed, axis=1, kind="stable"), axis=1, kind="stable").astype(np.float32)
+    ranks = scipy.stats.rankdata(believed, method="min", axis=1).astype(np.float32)  # equal beliefs stay equal
     return np.where(believed < 0, np.float32(-1e9), ranks)

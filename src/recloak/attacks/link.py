@@ -4,11 +4,14 @@ The theorems of Chang et al. claim a confidence of at most 1/k. That is false: g
 members rated the item and prior p, the posterior is p / (1 - (1 - p)^k), never below 1/k; and members of a group of
 *similar* users are not independent. So we measure. The attacker is told the target's group (the worst case) and bets on
 ten items. In a sparse release he bets on the items of the profile that most groups have. In a complete release the
-profile is low rank plus the corrections that real ratings made, so he fits the low rank and bets where the label
-departs from it most.
+profile is low rank plus the corrections that real ratings made, so he fits the low rank and bets on popular items whose
+label departs from it most.
 """
 
 from __future__ import annotations
+
+import itertools
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +24,13 @@ from recloak.ratings import Ratings
 ATTACKER = "knows the target's group and bets on ten items that the target rated"
 N_BETS = 10
 CAP = 0.5
-_FIT_ROWS = 2_000
+_FIT_ROWS = 1_000
 _QUANTILES = (0.5, 0.9, 0.99)
 
 
 def link(public: Public, ratings: Ratings, targets: NDArray[np.integer], *, k: int) -> Hits:
     """Attack the links of each target; details hold the share k'/|C| over the released cells and the theorems."""
-    bets = best_bets(beliefs(public, public.owner[targets]))
+    bets = best_bets(beliefs(public, public.owner[targets], ratings.popularity))
     return Hits(user=score_bets(bets, ratings, targets), details=_confidence(public, ratings, k))
 
 
@@ -37,11 +40,15 @@ def betting_on_the_popular(ratings: Ratings, targets: NDArray[np.integer]) -> fl
     return score_bets(np.tile(popular, (len(targets), 1)), ratings, targets).rate
 
 
-def beliefs(public: Public, profiles: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Give how much the attacker believes in each item, for each of some profiles: (len(profiles), n_items)."""
+def beliefs(public: Public, profiles: NDArray[np.integer], popularity: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Give how much the attacker believes in each item, for each of some profiles: (len(profiles), n_items).
+
+    How popular an item is counts as common knowledge. On MovieLens-1M (padded, k = 5) the departures alone win 0.459 of
+    the bets, popularity alone 0.453, and the root of the one times the other 0.512.
+    """
     rows = rows_of(public, profiles)
     if is_complete(public):
-        return _departures(public, rows)
+        return np.sqrt(_departures(public, rows)) * popularity.astype(np.float32)
     spread = (np.diff(public.indptr) / max(public.n_profiles, 1)).astype(np.float32)
     return np.where(np.isnan(rows), np.float32(-1), spread[None, :])
 
@@ -51,13 +58,21 @@ def _departures(public: Public, rows: NDArray[np.float32]) -> NDArray[np.float32
     sample = np.unique(np.linspace(0, public.n_profiles - 1, _FIT_ROWS).astype(np.int64))
     model = rows_of(public, sample)
     means = model.mean(axis=0)
-    _, sizes, directions = np.linalg.svd(model - means, full_matrices=False)
-    kept = directions[: _rank_at_gap(sizes)]
+    kept = _main_directions(model - means)
     centred = rows - means
     return np.abs(centred - (centred @ kept.T) @ kept)
 
 
-def _rank_at_gap(sizes: NDArray[np.float32]) -> int:
+def _main_directions(centred: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Give the leading right singular vectors, by way of the small Gram matrix of the rows: (rank, n_items)."""
+    squares, left = np.linalg.eigh((centred @ centred.T).astype(np.float64))
+    sizes = np.sqrt(np.maximum(squares[::-1], 0.0))
+    rank = _rank_at_gap(sizes)
+    scaled = left[:, ::-1][:, :rank] / np.maximum(sizes[:rank], 1e-9 * max(float(sizes[0]), 1e-12))
+    return (scaled.T @ centred).astype(np.float32)
+
+
+def _rank_at_gap(sizes: NDArray[np.float64]) -> int:
     """Guess the rank by the largest drop of the singular values within the first 128."""
     if len(sizes) < 3:
         return 1
@@ -79,7 +94,7 @@ def score_bets(bets: NDArray[np.int64], ratings: Ratings, targets: NDArray[np.in
     return wilson(right, bets.size)
 
 
-def _confidence(public: Public, ratings: Ratings, k: int) -> dict[str, float]:
+def _confidence(public: Public, ratings: Ratings, k: int) -> dict[str, Any]:
     """Give the share of real raters per released cell, and what the theorems say about it."""
     share = raters_per_cell(public, ratings) / public.weights[public.profiles]
     shown = share[share > 0]
@@ -92,8 +107,17 @@ def _confidence(public: Public, ratings: Ratings, k: int) -> dict[str, float]:
         "mean_share": float(share.mean()) if len(share) else 0.0,
         "mean_share_of_rated_cells": float(shown.mean()) if len(shown) else 0.0,
         f"cells_above_{CAP:g}": float((share > CAP).mean()) if len(share) else 0.0,
+        "cells_by_share": _by_share(share),
         "base_rate": p,
         "theorem_without_prior": 1 / k,
         "theorem_with_prior": 1 / k + p / (2 - k * p) if k * p < 2 else 1.0,
         "independent_posterior": exact,
     }
+
+
+def _by_share(share: NDArray[np.floating]) -> dict[str, float]:
+    """Count the cells by fifths of the share, those that nobody rated apart."""
+    edges = np.linspace(0, 1, 6)
+    counts = np.bincount(np.where(share > 0, np.ceil(5 * share - 1e-6), 0).astype(np.int64), minlength=6)
+    names = ["nobody", *(f"{100 * low:.0f}–{100 * high:.0f} %" for low, high in itertools.pairwise(edges))]
+    return dict(zip(names, (counts / max(len(share), 1)).tolist(), strict=True))

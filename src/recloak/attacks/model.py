@@ -14,6 +14,9 @@ from recloak.ratings import Scale
 
 Verdict = Literal["breached", "bounded", "not measured"]
 
+# Attacks that name a person; k-anonymity bounds them by 1/k, so one that gets further breaks the promise.
+IDENTIFYING = ("structure", "label", "label-tolerant", "scoreboard", "scoreboard-paper", "nearest")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Knowledge(Options):
@@ -124,6 +127,13 @@ class Outcome:
     setting: str = "plain"  # which variation of the knowledge
     details: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def in_words(self) -> str:
+        """The verdict in words: ``breached``, ``bounded by x`` (the upper end of the interval) or ``not measured``."""
+        if self.verdict == "bounded" and self.release is not None:
+            return f"bounded by {self.release.high:.4f}"
+        return self.verdict
+
     def to_json(self) -> dict[str, Any]:
         """Give the outcome as plain values."""
         shares = {"original": self.original, "release": self.release, "group": self.group, "control": self.control}
@@ -136,7 +146,7 @@ class Outcome:
             **{name: None if share is None else share.to_json() for name, share in shares.items()},
             "baseline": self.baseline,
             "bound": self.bound,
-            "verdict": self.verdict,
+            "verdict": self.in_words,
             "reason": self.reason,
             "seed": self.seed,
             "details": self.details,

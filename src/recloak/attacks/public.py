@@ -27,7 +27,6 @@ class Published:
 
     public: Public
     manifest: dict[str, Any]
-    group_of: NDArray[np.int32]  # (n_users,) the group of each user of the original
 
 
 def see_original(ratings: Ratings) -> Public:
@@ -50,7 +49,7 @@ def see_release(folder: str | Path, private: str | Path, ratings: Ratings) -> Pu
     profiles = profiles.join(numbers, on="group").sort("profile", maintain_order=True)
     owner = _owners(private, members, ratings)
     weights = np.bincount(members["profile"].to_numpy(), minlength=len(groups))
-    return Published(_by_columns(profiles, weights, owner, ratings), manifest, owner)
+    return Published(_by_columns(profiles, weights, owner, ratings), manifest)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from recloak.attacks import fingerprint, homogeneity, insider, intersection, label, link, nearest, scoreboard, structure
+from recloak.attacks.conclusion import Audit
+from recloak.attacks.gate import Gate, named_by, pass_gate
 from recloak.attacks.knowledge import draw_clues
 from recloak.attacks.model import Clues, Hits, Knowledge, Outcome, Public, judge
+from recloak.attacks.options import AuditOptions
 from recloak.attacks.public import Published, see_original
-from recloak.options import Options, option
 from recloak.progress import task
 from recloak.randomness import Randomness, Rng, randomness
 from recloak.ratings import Ratings
 
 MARGIN = 0.05  # an attack on cells that beats its baseline by more than this has breached them
-
-
-@dataclass(frozen=True, kw_only=True)
-class AuditOptions(Options):
-    """How an audit is run."""
-
-    targets: int = option(1000, "how many targets are drawn for each attack", at_least=1)
-    known: tuple[int, ...] = option((1, 2, 4, 8, 16), "how many items are known")
-    varied_at: int = option(8, "how many items are known where the kind of knowledge is varied", at_least=1)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -55,17 +48,20 @@ def audit(
     *,
     second: Published | None = None,
     options: AuditOptions | None = None,
+    gates: Sequence[Gate] = (),
     rng: Rng = None,
-) -> tuple[Outcome, ...]:
+) -> Audit:
     """Attack the original and, where there is one, the release; a second release of the same people is intersected."""
     stage = _Stage(ratings, see_original(ratings), release, second, options or AuditOptions(), randomness(rng))
     runs = list(_runs(stage))
+    for gate in gates:
+        named_by(gate, [blank for blank, _ in runs])  # a gate on nothing shows before the work, not after it
     outcomes = []
     with task("attacking", len(runs)) as advance:
         for blank, run in runs:
-            outcomes.append(_measured(blank, run))
+            outcomes.append(replace(_measured(blank, run), seed=stage.source.seed))
             advance(1)
-    return tuple(replace(outcome, seed=stage.source.seed) for outcome in outcomes)
+    return Audit(tuple(outcomes), tuple(pass_gate(gate, outcomes) for gate in gates), stage.source.seed)
 
 
 Run = Callable[[], Outcome]
@@ -93,8 +89,10 @@ def _variations(stage: _Stage) -> Iterator[tuple[str, Knowledge]]:
     """Vary one thing at a time about the adversary's knowledge."""
     known = stage.options.varied_at
     yield "popular items", Knowledge(known=known, drawn="popular")
-    yield "outside the top 100", Knowledge(known=known, drawn="rare-100")
-    yield "outside the top 500", Knowledge(known=known, drawn="rare-500")
+    if stage.ratings.n_items > 100:
+        yield "outside the top 100", Knowledge(known=known, drawn="rare-100")
+    if stage.ratings.n_items > 500:
+        yield "outside the top 500", Knowledge(known=known, drawn="rare-500")
     yield "ratings off by a step", Knowledge(known=known, noise=1)
     yield "a quarter of the ratings wrong", Knowledge(known=known, wrong_ratings=max(known // 4, 1))
     yield "a quarter of the items wrong", Knowledge(known=known, wrong_items=max(known // 4, 1))
@@ -209,7 +207,8 @@ def _fingerprint(stage: _Stage, release: Published, _: int) -> tuple[Hits, float
 
 def _insider(stage: _Stage, release: Published, colluders: int) -> tuple[Hits, float, Hits | None]:
     hits = insider.insider(release.public, stage.ratings, stage.targets(), colluders=colluders, rng=stage.source)
-    return hits, float(hits.details["guessed_from_item_mean"]), None
+    outsider = max(hits.details["told_by_label"], hits.details["guessed_from_item_mean"])
+    return hits, float(outsider), None
 
 
 def _intersection(stage: _Stage, release: Published, _: int) -> tuple[Hits, float, Hits | None]:

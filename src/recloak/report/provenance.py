@@ -28,3 +28,12 @@ def source_hash(path: str | Path) -> str:
     for file in sorted(file for file in source.rglob("*") if file.is_file()):
         digest.update(f"{sha256_of(file)}  {file.relative_to(source).as_posix()}\n".encode())
     return digest.hexdigest()
+
+
+def of_release(source: str | Path, folder: str | Path) -> tuple[tuple[str, str], ...]:
+    """Name a source and a release by their hashes, and the versions."""
+    return (
+        ("SHA-256 of the source", source_hash(source)),
+        ("SHA-256 of the release's manifest", sha256_of(Path(folder) / "manifest.json")),
+        ("Versions", versions()),
+    )

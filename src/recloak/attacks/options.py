@@ -1,0 +1,22 @@
+"""How much an audit tries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recloak.errors import OptionError
+from recloak.options import Options, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions(Options):
+    """How an audit is run."""
+
+    targets: int = option(1000, "how many targets are drawn for each attack", at_least=1)
+    known: tuple[int, ...] = option((1, 2, 4, 8, 16), "how many items are known")
+    varied_at: int = option(8, "how many items are known where the kind of knowledge is varied", at_least=1)
+
+    def check(self) -> None:
+        """Refuse numbers of known items that cannot be."""
+        if not self.known or min(self.known) < 1:
+            raise OptionError(f"known must be numbers of at least 1, got {self.known}")

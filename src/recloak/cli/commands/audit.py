@@ -1,0 +1,90 @@
+"""``recloak audit``: every attack on the original and on the release, side by side."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recloak.attacks.options import AuditOptions
+from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.files import written_file
+
+if TYPE_CHECKING:
+    from recloak.attacks.conclusion import Audit
+    from recloak.attacks.public import Published
+
+_path = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("source", metavar="SOURCE", type=_path)
+@click.argument("folder", metavar="DIR", type=_path)
+@click.option("--private", metavar="DIR", type=_path, help="the private folder of the release [default: DIR-private]")
+@click.option("-o", "--out", metavar="FILE", type=_path, help="Page to write (.html).")
+@options_of(AuditOptions, leave_out=("known",))
+@click.option(
+    "--gate", "gates", multiple=True, metavar="NAME@KNOWN<SHARE", help='must hold, else exit 1: "scoreboard@8<0.05"'
+)
+@click.option("--second", metavar="DIR", type=_path, help="another release of the same people, to intersect with")
+@click.option("--second-private", metavar="DIR", type=_path, help="its private folder [default: DIR-private]")
+@click.option("--again", is_flag=True, help="make that other release now, with another seed, and throw it away")
+@source_options
+@seed_option
+@json_option
+@with_progress
+def command(
+    source: Path,
+    folder: Path,
+    private: Path | None,
+    out: Path | None,
+    gates: tuple[str, ...],
+    second: Path | None,
+    second_private: Path | None,
+    again: bool,
+    seed: int | None,
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Attack the ratings in SOURCE and their release in DIR, side by side, and say how risky the release is.
+
+    The release is verified first. Exits with 1 if an attack names people more often than the release promises, could
+    not be run, or a gate is closed.
+    """
+    from recloak.attacks.gate import parse_gate
+    from recloak.attacks.run import audit
+    from recloak.cli.opening import open_release, open_second, private_of
+    from recloak.ratings import ReadOptions, read
+
+    options, wanted = gather(AuditOptions, given), [parse_gate(text) for text in gates]
+    with nullcontext() if out is None else written_file(out) as aside:  # a place that cannot be written shows at once
+        ratings = read(source, options=gather(ReadOptions, given))
+        release = open_release(folder, private, ratings)
+        other = open_second(second, second_private, again, private_of(folder, private), ratings)
+        found = audit(ratings, release, second=other, options=options, gates=wanted, rng=seed)
+        if aside is not None:
+            aside.write_text(_page(found, release, source, folder), encoding="utf-8")
+    _tell(found, out, as_json)
+    return 0 if found.verdict == "pass" else 1
+
+
+def _page(found: Audit, release: Published, source: Path, folder: Path) -> str:
+    from recloak.report import render
+    from recloak.report.audit_page import audit_page
+    from recloak.report.provenance import of_release
+
+    provenance = (("Seed", str(found.seed)), *of_release(source, folder))
+    names = f"{source.absolute().name}, released as {folder.absolute().name}"
+    return render(audit_page(found, manifest=release.manifest, source=names, provenance=provenance))
+
+
+def _tell(found: Audit, out: Path | None, as_json: bool) -> None:
+    if as_json:
+        emit_json(found.to_json())
+        return
+    from recloak.cli.audit_tables import print_audit
+
+    print_audit(found)
+    click.echo("" if out is None else f"Written to {out}.", nl=out is not None)

@@ -1,0 +1,62 @@
+"""Open a release for an auditor: verify it, then read it with its private folder beside it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from recloak.attacks.public import Published, see_release
+from recloak.errors import OptionError, RefusedError, SourceError
+from recloak.publish.model import MANIFEST
+from recloak.ratings import Ratings
+
+_ACCOUNT = "account.json"
+
+
+def private_of(folder: Path, private: Path | None) -> Path:
+    """Give the private folder: the one named, or the one that publishing makes by default."""
+    return folder.absolute().with_name(f"{folder.absolute().name}-private") if private is None else private
+
+
+def open_release(folder: Path, private: Path | None, ratings: Ratings) -> Published:
+    """Read a release of ``ratings``; one that does not keep its promise, or was changed, is refused."""
+    from recloak.publish.verify import verify
+
+    if not (folder / MANIFEST).is_file():
+        raise SourceError(f"there is no {MANIFEST}: not a release folder", file=folder)
+    verdict = verify(folder)
+    if not verdict.passed:
+        raise RefusedError(f"{folder}: the release does not pass recloak verify: {verdict.problems[0]}")
+    return see_release(folder, private_of(folder, private), ratings)
+
+
+def open_second(
+    second: Path | None, private: Path | None, again: bool, first_private: Path, ratings: Ratings
+) -> Published | None:
+    """Read the second release, or make one of the same people with another seed; nothing where none is wanted."""
+    if again and second is not None:
+        raise OptionError("--again makes a second release itself; leave --second out or leave --again out")
+    if second is not None:
+        return open_release(second, private, ratings)
+    return publish_again(first_private, ratings) if again else None
+
+
+def publish_again(private: Path, ratings: Ratings) -> Published:
+    """Publish the same people with the same options and a seed of the system's choice, and read what came of it."""
+    from recloak.publish.options import PublishOptions
+    from recloak.publish.recipe import publish
+
+    options = PublishOptions.from_mapping(_account(private).get("options", {}))
+    with tempfile.TemporaryDirectory(prefix="recloak-") as folder:
+        written = publish(ratings, options=options).write(Path(folder) / "again", private=Path(folder) / "private")
+        return see_release(written, Path(folder) / "private", ratings)
+
+
+def _account(private: Path) -> dict[str, Any]:
+    path = private / _ACCOUNT
+    if not path.is_file():
+        raise SourceError(f"there is no {_ACCOUNT}: not the private folder of a release", file=private)
+    account: dict[str, Any] = json.loads(path.read_text())
+    return account

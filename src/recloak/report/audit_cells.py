@@ -1,0 +1,94 @@
+"""Sections on what a release tells about people who stay hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from recloak.attacks.model import Outcome
+from recloak.intervals import Share
+from recloak.report.audit_naming import curve
+from recloak.report.audit_words import CALLED, RELEASE, shown, why_not
+from recloak.report.charts import Axis, Bars, bars
+from recloak.report.formats import count, percent
+from recloak.report.page import Section, Table
+
+_SUCCESS = Axis("success", percent=True, low=0, high=1)
+_BESIDE = {
+    "link": "betting on the most popular items",
+    "fingerprint": "guessing without the label",
+    "insider": "an outsider's best guess",
+    "intersection": "one release alone",
+}
+
+
+def cell_sections(outcomes: Sequence[Outcome]) -> tuple[Section, ...]:
+    """Show homogeneity and the attacks on cells."""
+    by_name = {name: [one for one in outcomes if one.name == name] for name in ("homogeneity", *_BESIDE)}
+    sections = [curve(by_name["homogeneity"])] if by_name["homogeneity"] else []
+    for name in _BESIDE:
+        if by_name[name]:
+            sections.append(_section(name, by_name[name]))
+            sections += [_confidence(by_name[name][0])] if name == "link" and by_name[name][0].release else []
+    return tuple(sections)
+
+
+def _section(name: str, found: Sequence[Outcome]) -> Section:
+    measured = [one for one in found if one.release is not None]
+    if not measured:
+        return Section(CALLED[name], why_not(found), "lower")
+    worst = max(measured, key=lambda one: one.release.rate - one.baseline if one.release else 0.0)
+    assert worst.release is not None
+    meaning = (
+        f"The attacker {worst.attacker}. {_capital(worst.unit)}: {percent(worst.release.rate)}, against "
+        f"{percent(worst.baseline)} by {_BESIDE[name]}. The nearer the two, the less the release tells."
+    )
+    return Section(CALLED[name], meaning, "lower", _chart(name, measured), _table(measured))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _chart(name: str, measured: Sequence[Outcome]) -> Bars:
+    places = [f"{one.known} colluding" if name == "insider" else one.unit for one in measured]
+    found: list[Share | float] = [one.release or 0.0 for one in measured]
+    values: dict[str, list[Share | float]] = {RELEASE: found, _BESIDE[name]: [one.baseline for one in measured]}
+    return bars(Axis(""), _SUCCESS, places, values)
+
+
+def _table(measured: Sequence[Outcome]) -> Table:
+    rows = []
+    for one in measured:
+        colluders = "" if one.known is None else f", {one.known} colluding"
+        rows.append((f"{_capital(one.unit)}{colluders}", shown(one.release)))
+        rows.append((f"Without the attack{colluders}", percent(one.baseline)))
+    details = measured[-1].details.get("release", {})
+    return Table(("", "Value"), (*rows, *_plain_details(details)))
+
+
+def _plain_details(details: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    plain = {name: value for name, value in details.items() if isinstance(value, float | int)}
+    return tuple(
+        (_capital(name.replace("_", " ")), percent(value) if isinstance(value, float) else count(value))
+        for name, value in plain.items()
+    )
+
+
+def _confidence(one: Outcome) -> Section:
+    """Chart the share of real raters over the released cells, with the paper's theorems beside it."""
+    details = one.details["release"]
+    shares = details["cells_by_share"]
+    chart = bars(
+        Axis("share of the group's members who rated the item"),
+        Axis("released cells", percent=True, low=0, high=1),
+        list(shares),
+        {"cells": list(shares.values())},
+    )
+    meaning = (
+        f"Whoever knows a person's group believes that the person rated an item as strongly as the share of members "
+        f"who did: at most {percent(details['max_share'])}, above one half in {percent(details['cells_above_0.5'])} of "
+        f"the cells. The paper's bound of 1/k ({percent(details['theorem_without_prior'])}) does not hold: even among "
+        f"independent members the belief is {percent(details['independent_posterior'])}."
+    )
+    return Section("How sure a link can be", meaning, "lower", chart)

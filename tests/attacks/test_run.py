@@ -1,0 +1,126 @@
+"""A whole audit: what fails is not measured, 0 % and 100 % work, and the verdict follows the rules."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from tests.attacks.test_matching import grouped
+
+from recloak.attacks import run as running
+from recloak.attacks.conclusion import Audit
+from recloak.attacks.gate import parse_gate
+from recloak.attacks.model import IDENTIFYING, Outcome, judge
+from recloak.attacks.options import AuditOptions
+from recloak.attacks.public import Published
+from recloak.attacks.run import audit
+from recloak.errors import OptionError
+from recloak.intervals import wilson
+from recloak.ratings import Ratings
+
+OPTIONS = AuditOptions(targets=40, known=(1, 4), varied_at=4)
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    stream = np.random.default_rng(1)
+    users, items = np.nonzero(stream.random((60, 120)) < 0.2)
+    return Ratings.from_arrays(users, items, stream.integers(1, 6, len(users)), np.arange(len(users)) * 86_400)
+
+
+@pytest.fixture(scope="module")
+def found(ratings):
+    return audit(ratings, Published(grouped(ratings, 4), {"k": 4}), options=OPTIONS, rng=1)
+
+
+def test_every_attack_of_the_contract_is_run(found):
+    names = {one.name for one in found.outcomes}
+    assert {"structure", "label", "homogeneity", "scoreboard", "nearest"} <= names
+    assert {"link", "fingerprint", "insider", "intersection"} <= names
+    assert {one.known for one in found.outcomes if one.name == "structure"} == {1, 4}
+
+
+def test_json_keeps_the_contract(found):
+    told = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert told["verdict"] in ("pass", "fail", "not measured")
+    for attack in told["attacks"]:
+        assert {"name", "known", "original", "release", "baseline", "verdict"} <= set(attack)
+        assert attack["verdict"] in ("breached", "not measured") or attack["verdict"].startswith("bounded by 0.")
+        if attack["release"] is not None:
+            assert attack["release"]["low"] <= attack["release"]["rate"] <= attack["release"]["high"]
+
+
+def test_nobody_is_named_beyond_one_in_k(found):
+    for one in found.outcomes:
+        if one.name in IDENTIFYING:
+            assert one.release is not None
+            assert one.release.rate <= 1 / 4 + 1e-9
+            assert one.verdict == "bounded"
+    assert found.verdict == "pass"
+
+
+def test_one_release_alone_leaves_the_intersection_unmeasured(found):
+    one = next(one for one in found.outcomes if one.name == "intersection")
+    assert (one.verdict, one.release) == ("not measured", None)
+    assert "only one release" in one.reason
+
+
+def test_two_releases_are_intersected(ratings):
+    release = Published(grouped(ratings, 4), {"k": 4})
+    found = audit(ratings, release, second=release, options=OPTIONS, rng=1)
+    one = next(one for one in found.outcomes if one.name == "intersection")
+    assert one.release is not None
+    assert one.release.rate == pytest.approx(one.baseline)  # the same release twice says nothing new
+
+
+def test_an_attack_that_raises_is_not_measured_and_the_audit_does_not_pass(ratings, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setitem(running._NAMED, "nearest", ("looks", broken))
+    found = audit(ratings, Published(grouped(ratings, 4), {"k": 4}), options=OPTIONS, rng=1)
+    failed = [one for one in found.outcomes if one.name == "nearest"]
+    assert all((one.verdict, one.release) == ("not measured", None) for one in failed)
+    assert "on purpose" in failed[0].reason
+    assert found.verdict == "not measured"
+
+
+def test_an_unprotected_release_fails_where_everybody_is_named():
+    alone = Ratings.from_arrays(np.arange(20), np.arange(20), np.tile([1.0, 5.0], 10))
+    found = audit(alone, Published(grouped(alone, 1), {"k": 4}), options=OPTIONS, rng=1)
+    scoreboard = next(one for one in found.outcomes if one.name == "scoreboard")
+    assert scoreboard.release is not None
+    assert (scoreboard.release.rate, scoreboard.release.high) == (1.0, 1.0)
+    assert (scoreboard.verdict, found.verdict) == ("breached", "fail")
+
+
+def test_the_original_alone_can_be_audited(ratings):
+    found = audit(ratings, options=OPTIONS, rng=1)
+    assert all(one.original is not None and one.verdict == "not measured" for one in found.outcomes)
+    assert found.verdict == "not measured"
+
+
+def test_the_same_seed_gives_the_same_outcomes(ratings, found):
+    again = audit(ratings, Published(grouped(ratings, 4), {"k": 4}), options=OPTIONS, rng=1)
+    assert again.to_json() == found.to_json()
+
+
+def test_a_gate_on_nothing_is_refused_before_the_work(ratings):
+    with pytest.raises(OptionError, match="is not run"):
+        audit(ratings, options=OPTIONS, gates=[parse_gate("scoreboard@5<0.5")], rng=1)
+
+
+def outcome(**changes):
+    plain = Outcome(name="scoreboard", attacker="", unit="", known=8, baseline=0.0, release=wilson(0, 10))
+    return dataclasses.replace(plain, verdict="bounded", **changes)
+
+
+@pytest.mark.parametrize(("successes", "verdict"), [(0, "bounded"), (20, "bounded"), (26, "bounded"), (40, "breached")])
+def test_a_breach_needs_an_interval_above_the_bound(successes, verdict):
+    assert judge(wilson(successes, 100), 0.2) == verdict
+
+
+def test_a_verdict_is_said_with_its_figure():
+    assert outcome().in_words == f"bounded by {wilson(0, 10).high:.4f}"
+    assert Audit((outcome(),), (), 1).verdict == "pass"
+    assert Audit((), (), 1).verdict == "not measured"

@@ -1,0 +1,98 @@
+"""recloak audit: exit codes, JSON, the page, gates, and what it refuses."""
+
+import json
+
+import pytest
+from tests.cli.releases import write_release, write_source
+
+from recloak.cli.main import run
+
+FEW = ["--targets", "30", "--varied-at", "4", "--seed", "3"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("audit")
+    source = write_source(folder)
+    return source, write_release(source, folder / "out"), write_release(source, folder / "two", seed=9)
+
+
+@pytest.fixture(scope="module")
+def told(made, tmp_path_factory):
+    """Give what one whole run prints and writes."""
+    source, release, second = made
+    page = tmp_path_factory.mktemp("page") / "audit.html"
+    more = ["--second", str(second), "--gate", "scoreboard@4<1", "-o", str(page), "--json"]
+    with pytest.MonkeyPatch.context() as patch:
+        printed: list[str] = []
+        patch.setattr("click.echo", lambda text="", **_: printed.append(str(text)))
+        code = run(["audit", str(source), str(release), *FEW, *more])
+    return code, json.loads(printed[0]), page.read_text(encoding="utf-8")
+
+
+def test_a_release_within_its_promise_passes(told):
+    code, found, _ = told
+    assert (code, found["verdict"]) == (0, "pass")
+    assert found["gates"] == [{"gate": "scoreboard@4<1", "passed": True, "reason": found["gates"][0]["reason"]}]
+    named = {attack["name"]: attack for attack in found["attacks"]}
+    assert named["intersection"]["release"] is not None
+    assert named["scoreboard"]["release"]["rate"] <= 0.25 + 1e-9
+
+
+def test_the_page_holds_verdict_and_hashes_and_no_paths(told, made):
+    page = told[2]
+    assert "ratings &lt;b&gt;.csv" in page
+    assert "Bounded" in page
+    assert "SHA-256 of the source" in page
+    assert str(made[0].parent) not in page
+    assert len(page) < 2_000_000
+
+
+def test_a_closed_gate_exits_with_1(made, capsys):
+    assert run(["audit", str(made[0]), str(made[1]), *FEW, "--gate", "scoreboard@4<0.01"]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Gate closed" in shown
+    assert "gate scoreboard@4<0.01: closed" in shown
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (["--gate", "scoreboard"], "a gate reads NAME@KNOWN<SHARE"),
+        (["--gate", "scoreboard@5<0.1"], "names an attack that is not run"),
+        (["--targets", "0"], "targets must be at least 1"),
+        (["--second", "nowhere"], "not a release folder"),
+        (["--private", "nowhere"], "not the private folder of a release"),
+        (["--again", "--second", "nowhere"], "leave --second out"),
+        (["-o", "nowhere/audit.html"], "there is no folder"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_2(made, more, sentence, capsys):
+    assert run(["audit", str(made[0]), str(made[1]), *more]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert sentence in told.err
+    assert len(told.err.strip().splitlines()) == 1
+
+
+def test_a_tampered_release_is_refused_in_one_sentence(made, tmp_path, capsys):
+    release = write_release(made[0], tmp_path / "out")
+    card = release / "README.md"
+    card.write_text(card.read_text() + "and more\n")
+    page = tmp_path / "audit.html"
+    assert run(["audit", str(made[0]), str(release), "-o", str(page)]) == 1
+    assert "does not pass recloak verify" in capsys.readouterr().err
+    assert not page.exists()
+
+
+def test_another_source_is_noticed(made, tmp_path, capsys):
+    other = tmp_path / "other.csv"
+    other.write_text("user,item,rating\n1,1,3\n999,2,4\n")
+    assert run(["audit", str(other), str(made[1])]) == 2
+    assert "another source" in capsys.readouterr().err
+
+
+def test_a_second_release_can_be_made_on_the_way(made, capsys):
+    assert run(["audit", str(made[0]), str(made[1]), *FEW, "--again", "--json"]) == 0
+    attacks = json.loads(capsys.readouterr().out)["attacks"]
+    assert next(one for one in attacks if one["name"] == "intersection")["release"] is not None
