@@ -1,7 +1,7 @@
 """The one loop that decides the speed of the factorisation, written for wide registers.
 
 The sums of outer products of a row's ratings cost more than everything else together. A compiler that must fear that
-its arrays overlap keeps loading and storing the sums; measured, plain loops took five to ten times as long as this
+its arrays overlap keeps loading and storing the sums; measured, plain loops took four to six times as long as this
 tile, whose 8 x 8 sums stay in registers. It is made of vectors of 8 floats, which every processor has in some form.
 """
 
