@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recloak import progress
 from recloak.errors import InputError, OptionError
 from recloak.publish.factorise import rounds
-from recloak.publish.pad import PadOptions, pad
+from recloak.publish.pad import PadOptions, item_means, pad
 from recloak.randomness import randomness
 from recloak.ratings import Ratings
 from tests.strategies import small_ratings
@@ -97,6 +97,25 @@ def test_item_means_are_the_means_of_the_items():
     padding = pad(Ratings.from_arrays([1, 1, 2], [1, 2, 1], [5.0, 1.0, 4.0]), PadOptions(predictor="mean"))
     assert padding.rank == 0
     np.testing.assert_allclose(padding.rows(slice(None)), [[4.5, 1], [4.5, 1]], atol=1e-6)
+
+
+def test_any_callable_can_be_the_predictor():
+    ratings, _ = planted()
+    drawn = []
+
+    def everything_is_drawn(given, rng):
+        drawn.append(rng.stream().random())
+        return item_means(given, rng)
+
+    mine = pad(ratings, predictor=everything_is_drawn, rng=3)
+    assert drawn == [randomness(3).child("pad").stream().random()]
+    np.testing.assert_array_equal(mine.item_bias, pad(ratings, PadOptions(predictor="mean")).item_bias)
+
+
+def test_a_predictor_of_another_shape_is_refused():
+    ratings, _ = planted()
+    with pytest.raises(InputError, match=r"must predict \(300, 80\)"):
+        pad(ratings, predictor=lambda _, rng: item_means(planted(n_users=20)[0], rng))
 
 
 def test_a_rating_of_zero_is_a_rating():

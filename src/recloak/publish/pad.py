@@ -38,14 +38,19 @@ class Predictor(Protocol):
         ...
 
 
-def pad(ratings: Ratings, options: PadOptions | None = None, *, rng: Rng = None) -> Padding:
-    """Predict every cell of the ratings."""
+def pad(
+    ratings: Ratings, options: PadOptions | None = None, *, predictor: Predictor | None = None, rng: Rng = None
+) -> Padding:
+    """Predict every cell of the ratings by the predictor that the options name, or by the one given."""
     if not ratings.n_ratings:
         raise InputError("there are no ratings to learn from")
-    return predictor(options or PadOptions())(ratings, randomness(rng).child("pad"))
+    padding = (predictor or named_predictor(options or PadOptions()))(ratings, randomness(rng).child("pad"))
+    if padding.shape != ratings.shape:
+        raise InputError(f"a predictor must predict {ratings.shape} users and items, got {padding.shape}")
+    return padding
 
 
-def predictor(options: PadOptions) -> Predictor:
+def named_predictor(options: PadOptions) -> Predictor:
     """Give the predictor that the options name."""
     return {"svd": _factors(options), "bias": _factors(options.but(rank=0)), "mean": item_means}[options.predictor]
 
