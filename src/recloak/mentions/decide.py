@@ -12,7 +12,7 @@ from recloak.mentions.matching import Candidate, Sense, TitleIndex, candidates_i
 from recloak.mentions.text import Words, words_of
 
 SURE, POSSIBLE = 1.2, -1.3  # log odds
-_LISTED_GAIN, _POPULAR_GAIN = 2.2, 0.6
+_LISTED_GAIN, _ROW_GAIN, _POPULAR_GAIN = 2.2, 1.3, 0.6
 _MOST_GAINED = _LISTED_GAIN + _POPULAR_GAIN  # what a candidate can still gain where no year stands by it
 _LISTED = re.compile(
     r"^[\s,;/&>+.()\[\]\d:*_\"“”'’–—-]*(?:and|or|vs|then|nor|to)?\.?[\s,;/&>+.()\d:*_\"“”'’–—-]*$", re.IGNORECASE
@@ -59,9 +59,11 @@ def find_in(text: str, index: TitleIndex) -> list[Find]:
 
 def _hopeless(words: Words, candidate: Candidate, index: TitleIndex) -> bool:
     """Tell at a glance that nothing marks an everyday word off: no capital inside a sentence, no quote, no year."""
+    start, end = words.spans[candidate.first][0], words.spans[candidate.last][1]
+    if candidate.key.isdigit() and words.text[max(start - 1, 0) : start] in ("(", "["):
+        return True  # a year in brackets is said of the title before it
     if index.tells[candidate.key] > FUNCTION * 2:
         return False
-    start, end = words.spans[candidate.first][0], words.spans[candidate.last][1]
     beside = words.text[max(start - 1, 0) : start] + words.text[end : end + 2]
     if any(sign in "\"“”«»'‘’*_([" for sign in beside):
         return False
@@ -73,6 +75,8 @@ def _judge(words: Words, candidate: Candidate, index: TitleIndex, evidence: Evid
     sense = _meant(words, candidate, index, evidence, dated=dated)
     if sense.loss:
         evidence.add(-sense.loss, f"matches {sense.kind}")
+        if sense.loss >= 0.8 and words.plain[candidate.first] in words_in("names"):
+            evidence.add(-1.5, "may be no more than a person's name")
     _popular(evidence, index, sense, candidate)
     return _Judged(candidate, evidence, sense.title)
 
@@ -88,7 +92,7 @@ def _meant(words: Words, candidate: Candidate, index: TitleIndex, evidence: Evid
             return of_year
         if year[1]:
             evidence.add(-2.5, f"the year {year[0]} in brackets is not that of the film")
-    close = [one for one in senses if one.loss <= senses[0].loss + 0.15]
+    close = [one for one in senses if one.loss <= senses[0].loss + (1.0 if index.popularity else 0.15)]
     return close[0] if len(close) == 1 else _one_of(close, index, evidence)
 
 
@@ -104,10 +108,13 @@ def _of_year(senses: tuple[Sense, ...], index: TitleIndex, year: int) -> Sense |
 def _one_of(senses: list[Sense], index: TitleIndex, evidence: Evidence) -> Sense:
     """Choose the most popular; where nothing is known of popularity, the first of a series or the first since 1970."""
     if index.popularity:
-        ranked = sorted(senses, key=lambda one: -_popularity(index, one))
-        clear = _popularity(index, ranked[1]) < 0.5 * _popularity(index, ranked[0])
-        evidence.add(-0.2 if clear else -0.9, f"the most popular of {len(senses)} films of that name")
-        return ranked[0]
+        ranked = sorted(senses, key=lambda one: one.loss - 0.7 * math.log10(max(_popularity(index, one), 1e-4)))
+        best = ranked[0]
+        rivals = [_popularity(index, one) for one in senses if one is not best and one.loss <= best.loss + 0.15]
+        if rivals:
+            clear = max(rivals) < 0.5 * _popularity(index, best)
+            evidence.add(-0.2 if clear else -0.9, f"the most popular of {len(rivals) + 1} films of that name")
+        return best
     series = senses[0].loss >= 0.5
     evidence.add(-1.2 if series else -0.9, f"one of {len(senses)} films of that name")
     years = [(index.titles[one.title].year or 0, one) for one in senses]
@@ -131,6 +138,7 @@ def _popular(evidence: Evidence, index: TitleIndex, sense: Sense, candidate: Can
 def _neighbours(words: Words, judged: list[_Judged]) -> None:
     """Let sure finds vouch for what is listed beside them, along the list in both directions."""
     ordered = sorted(judged, key=lambda one: one.candidate.first)
+    _rows(words, ordered)
     sure = [one for one in ordered if one.evidence.odds >= SURE]
     if not sure or len(ordered) < 2:
         return
@@ -147,6 +155,20 @@ def _neighbours(words: Words, judged: list[_Judged]) -> None:
     for one in ordered:
         if sure and id(one) not in vouched and one.candidate.first != one.candidate.last:
             one.evidence.add(0.4, "another film is named in the post")
+
+
+def _rows(words: Words, ordered: list[_Judged]) -> None:
+    """Let three or more likely candidates in a row vouch for each other."""
+    likely = [one for one in ordered if one.evidence.odds >= POSSIBLE and _can_be_listed(words, one)]
+    row: list[_Judged] = []
+    for one in [*likely, None]:
+        if one is not None and (not row or _beside(words, row[-1], one)):
+            row.append(one)
+            continue
+        if len(row) > 2:
+            for listed in row:
+                listed.evidence.add(_ROW_GAIN, "one of a list of likely titles")
+        row = [] if one is None else [one]
 
 
 def _can_be_listed(words: Words, one: _Judged) -> bool:

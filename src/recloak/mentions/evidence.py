@@ -25,6 +25,7 @@ NOT_WATCHING = words_in("reading")
 DETERMINERS = words_in("determiners")
 SPEECH = words_in("speech")
 QUALITY = words_in("quality")
+FAVOURITE = frozenset({"favorite", "favourite", "fave", "best"})
 _OPEN, _CLOSE = "\"“«'‘*_”", "\"”»'’*_“"
 _RATED = re.compile(r"^\W*(?:\d+(?:\.\d)?\s*/\s*(?:5|10|100)\b|\(\d+(?:\.\d)?\)|[★*]{2,})")
 _BARE_YEAR = re.compile(r"^(?:18|19|20)\d\d$")
@@ -130,8 +131,11 @@ def _before(evidence: Evidence, words: Words, candidate: Candidate, told: float)
     near = left[-1:] if left else []
     if near and near[0] in FILM_NOUN:
         evidence.add(2.2, f"follows the word {near[0]!r}")
+    elif left[-1:] == ["is"] and FILM_NOUN & set(left) and FAVOURITE & set(left):
+        evidence.add(2.6, "said to be a favourite film")
     elif WATCHING & set(left[-3:]):
-        evidence.add(2.0, "follows a word of watching")
+        closed = near and near[0] in WATCHING and _is_closed(words, candidate.last)
+        evidence.add(3.0 if closed else 2.0, "follows a word of watching")
     elif OPINION & set(left[-3:]):
         evidence.add(1.2, "follows an opinion")
     elif left[-1:] in (["in"], ["of"]) and FILM & set(left[-4:]):
@@ -144,8 +148,19 @@ def _before(evidence: Evidence, words: Words, candidate: Candidate, told: float)
         evidence.add(-2.5, "follows the name of another medium")
     if near and near[0] in DETERMINERS and told < RARE and words.plain[candidate.first] not in DETERMINERS:
         evidence.add(-2.5, f"follows {near[0]!r} like an ordinary word")
-    if told <= 1.3 and near and near[0] in ("in", "by", "since", "from", "around", "of", "until", "about", "year"):
+    if near and near[0] in words_in("date_leads") and (told <= 1.3 or _is_day(candidate.key)):
         evidence.add(-2.5, "reads like a date or a number")
+
+
+def _is_day(key: str) -> bool:
+    return key in words_in("days") or key.endswith(" day")
+
+
+def _is_closed(words: Words, last: int) -> bool:
+    """Tell whether a clause ends behind a word: by a stop, a comma, an ``and``, or the end of the post."""
+    if last + 1 >= len(words):
+        return True
+    return words.plain[last + 1] in ("and", "or", "yet", "too") or words.gap(last)[:1] in "?!.,;)"
 
 
 def _left(words: Words, first: int) -> list[str]:
@@ -174,6 +189,8 @@ def _after(evidence: Evidence, words: Words, candidate: Candidate) -> None:
         evidence.add(1.2, "judged by the words after")
     if right and right[0] in OTHER_MEDIA and right[0] not in FILM_NOUN:
         evidence.add(-2.5, "followed by the name of another medium")
+    if right and right[0].isdigit() and len(right[0]) < 3 and words.gap(candidate.last) == " ":
+        evidence.add(-4.5, f"the number {right[0]} behind it belongs to another title")
     if _is_counted(words, candidate):
         evidence.add(-2.5, "counts the word after")
 
