@@ -1,6 +1,9 @@
 import json
+import os
 import shutil
 import stat
+import subprocess
+import sys
 from itertools import product
 
 import numpy as np
@@ -262,3 +265,16 @@ def test_what_cannot_be_published_is_refused_in_one_sentence(ratings, options, s
 def test_odd_but_lawful_ratings_are_published(tmp_path, mode, ratings):
     recloak.publish(ratings, k=3, mode=mode, rng=0).write(tmp_path / "out")
     assert verify(tmp_path / "out", k=3).passed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["pure", "padded"])
+def test_one_and_two_threads_give_the_same_bytes(tmp_path, mode):
+    some_ratings(300, 60, density=0.2).to_polars().write_csv(tmp_path / "ratings.csv")
+    script = "from recloak.cli.main import main; main()"
+    for threads in ("1", "2"):
+        flags = ["--mode", mode, "--diversity", "2,3", "--seed", "0"]
+        command = [sys.executable, "-c", script, "publish", "ratings.csv", "-o", f"out-{threads}", *flags]
+        env = {**os.environ, "NUMBA_NUM_THREADS": threads, "POLARS_MAX_THREADS": threads, "OMP_NUM_THREADS": threads}
+        subprocess.run(command, check=True, cwd=tmp_path, env=env)
+    assert contents(tmp_path / "out-1") == contents(tmp_path / "out-2")
