@@ -43,17 +43,20 @@ def stood(case, name, options=None):
     return list(zip(np.where(standing.tied > 0, standing.better, 0).tolist(), standing.tied.tolist(), strict=True))
 
 
+@settings(max_examples=40)
 @given(attacked())
 def test_scoring_places_targets_as_the_products_of_fractions_do(case):
     assert stood(case, "scoring") == naive.by_scoring(*case)
 
 
+@settings(max_examples=40)
 @given(attacked())
 def test_exact_and_fuzzy_rating_place_targets_as_the_products_of_fractions_do(case):
     assert stood(case, "exact_rating") == naive.by_scoring(*case, delta=0)
     assert stood(case, "fuzzy_rating") == naive.by_scoring(*case, delta=1)
 
 
+@settings(max_examples=40)
 @given(attacked())
 def test_the_options_of_scoring_change_what_they_say(case):
     flat = IdentifyOptions(flat=True, floor=0.25)
@@ -62,6 +65,7 @@ def test_the_options_of_scoring_change_what_they_say(case):
     assert stood(case, "exact_rating", unsaid) == naive.by_scoring(*case, delta=0, none_unsaid=True)
 
 
+@settings(max_examples=40)
 @given(attacked())
 def test_set_intersection_and_its_reasons_are_those_of_sets(case):
     ratings, mentions = case
@@ -74,11 +78,13 @@ def test_set_intersection_and_its_reasons_are_those_of_sets(case):
         assert [name for name, flags in why.items() if flags[t]] == [reason]
 
 
+@settings(max_examples=40)
 @given(attacked())
 def test_tf_idf_places_targets_as_the_cosine_does(case):
     assert stood(case, "tf_idf") == naive.by_tf_idf(*case)
 
 
+@settings(max_examples=40)
 @given(attacked())
 def test_the_likelihood_ratio_is_the_sum_of_its_terms(case):
     ratings, mentions = case

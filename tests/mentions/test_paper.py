@@ -50,6 +50,7 @@ def test_the_report_prints_the_papers_figures():
     assert flat == mentions_paper.SINGLE
 
 
+@pytest.mark.slow
 def test_the_paper_is_repeated_on_other_data_beside_its_figures(tmp_path, capsys):
     rng = np.random.default_rng(4)
     users = np.repeat(np.arange(80), 9)
