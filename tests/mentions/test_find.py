@@ -135,6 +135,19 @@ def test_the_same_post_gives_the_same_finds(index, text):
     assert find_in(text, index) == find_in(text, index)
 
 
+def test_a_very_long_post_is_read_in_time_that_grows_with_its_length(index):
+    import time
+
+    def seconds(n):
+        start = time.process_time()
+        found = find_in("I watched Heat, Inception and it was up to her. " * n, index)
+        assert len(found) == 2 * n
+        return time.process_time() - start
+
+    seconds(10)
+    assert seconds(2000) < 60 * max(seconds(100), 0.01)
+
+
 def test_the_table_keeps_every_post_and_tells_the_counts():
     posts = posts_from_table(pl.DataFrame({"user": ["ann", "bob", "cat"], "text": ["Heat (1995) rules", "", "hello"]}))
     found = find_mentions(posts, title_list([(5, "Heat (1995)", None), (6, "Heat (1995)", None)]))

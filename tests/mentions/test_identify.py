@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recloak.errors import InputError, OptionError
 from recloak.mentions import IdentifyOptions, identify, mentions_from_table, stand_by
-from recloak.mentions.algorithms import Candidates, failures, ignoring_popular
+from recloak.mentions.algorithms import Candidates, failures, ignoring_popular, intersect
 from recloak.mentions.likelihood import calibrate, fit_logistic, stand_by_likelihood
 from recloak.mentions.rates import mention_bins, rates_of
 from recloak.ratings import Ratings
@@ -71,7 +71,7 @@ def test_set_intersection_and_its_reasons_are_those_of_sets(case):
     ratings, mentions = case
     expected = naive.by_intersection(ratings, mentions)
     assert stood((ratings, mentions), "set_intersection") == [(better, tied) for better, tied, _ in expected]
-    why = failures(Candidates.of(ratings, IdentifyOptions()), mentions, 2)
+    why = failures(*intersect(Candidates.of(ratings, IdentifyOptions()), mentions), 2)
     for t, (_, tied, possible) in enumerate(expected):
         reason = "no one possible" if not possible else "misdirected" if not tied else "identified"
         reason = "not narrow" if reason == "identified" and possible > 2 else reason

@@ -100,7 +100,7 @@ def gains(raters: NDArray[np.int64], n_users: int, options: IdentifyOptions) -> 
 def stand_by(name: str, candidates: Candidates, mentions: Mentions, options: IdentifyOptions) -> Standing:
     """Give where one of `ALGORITHMS` places every target; targets who are not in the data stand nowhere."""
     if name == "set_intersection":
-        return _intersect(candidates, mentions)[0]
+        return intersect(candidates, mentions)[0]
     everyone = np.ones(candidates.n_users, np.bool_)
     if name == "tf_idf":
         counts, _ = _run(candidates, mentions, candidates.idf**2, candidates.norms, everyone)
@@ -119,7 +119,7 @@ def _tolerance(name: str, options: IdentifyOptions) -> float:
     return {"scoring": _ANY_RATING, "fuzzy_rating": options.fuzz, "exact_rating": 0.0}[name]
 
 
-def _intersect(candidates: Candidates, mentions: Mentions) -> tuple[Standing, NDArray[np.int64]]:
+def intersect(candidates: Candidates, mentions: Mentions) -> tuple[Standing, NDArray[np.int64]]:
     """Stand the targets among those who rated every mention, and count these possible ones."""
     ones = np.ones(candidates.n_users)
     everyone = np.ones(candidates.n_users, np.bool_)
@@ -145,13 +145,12 @@ def _run(
     return in_parts(standings, mentions.indptr, (mentions.items, mentions.ratings), (mentions.users,), shared)
 
 
-def failures(candidates: Candidates, mentions: Mentions, k: int) -> dict[str, NDArray[np.bool_]]:
-    """Say why Set Intersection fails or not for each target (section 4.1).
+def failures(standing: Standing, n_possible: NDArray[np.int64], k: int) -> dict[str, NDArray[np.bool_]]:
+    """Say, from what `intersect` gives, why Set Intersection fails or not for each target (section 4.1).
 
     *not narrow*: more than k possible, the target among them; *no one possible*: nobody rated every mention;
     *misdirected*: some did, the target did not.
     """
-    standing, n_possible = _intersect(candidates, mentions)
     among = standing.tied > 0
     return {
         "identified": among & (n_possible <= k),

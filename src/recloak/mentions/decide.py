@@ -13,6 +13,7 @@ from recloak.mentions.text import Words, words_of
 
 SURE, POSSIBLE = 1.2, -1.3  # log odds
 _LISTED_GAIN, _ROW_GAIN, _POPULAR_GAIN = 2.2, 1.3, 0.6
+_NEAR = 8  # candidates between two that stand beside each other are few
 _MOST_GAINED = _LISTED_GAIN + _POPULAR_GAIN  # what a candidate can still gain where no year stands by it
 _LISTED = re.compile(
     r"^[\s,;/&>+.()\[\]\d:*_\"“”'’–—-]*(?:and|or|vs|then|nor|to)?\.?[\s,;/&>+.()\d:*_\"“”'’–—-]*$", re.IGNORECASE
@@ -139,22 +140,24 @@ def _neighbours(words: Words, judged: list[_Judged]) -> None:
     """Let sure finds vouch for what is listed beside them, along the list in both directions."""
     ordered = sorted(judged, key=lambda one: one.candidate.first)
     _rows(words, ordered)
-    sure = [one for one in ordered if one.evidence.odds >= SURE]
-    if not sure or len(ordered) < 2:
+    vouched = {n for n, one in enumerate(ordered) if one.evidence.odds >= SURE}
+    if not vouched or len(ordered) < 2:
         return
-    vouched = set(map(id, sure))
-    for _ in range(2):
-        for run in (ordered, ordered[::-1]):
-            for one in run:
-                if id(one) not in vouched and any(_beside(words, one, other) for other in sure):
-                    vouched.add(id(one))
-                    if _can_be_listed(words, one):
-                        one.evidence.add(_LISTED_GAIN, "listed beside another find")
-                    if one.evidence.odds >= SURE:
-                        sure.append(one)
-    for one in ordered:
-        if sure and id(one) not in vouched and one.candidate.first != one.candidate.last:
+    for places in (range(len(ordered)), range(len(ordered) - 1, -1, -1)):
+        for n in places:
+            if n not in vouched and _is_vouched(words, ordered, n):
+                vouched.add(n)
+                if _can_be_listed(words, ordered[n]):
+                    ordered[n].evidence.add(_LISTED_GAIN, "listed beside another find")
+    for n, one in enumerate(ordered):
+        if n not in vouched and one.candidate.first != one.candidate.last:
             one.evidence.add(0.4, "another film is named in the post")
+
+
+def _is_vouched(words: Words, ordered: list[_Judged], place: int) -> bool:
+    """Look for a sure find beside a candidate; only those near it in the order can be."""
+    near = ordered[max(place - _NEAR, 0) : place + _NEAR + 1]
+    return any(other.evidence.odds >= SURE and _beside(words, ordered[place], other) for other in near)
 
 
 def _rows(words: Words, ordered: list[_Judged]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recloak.errors import InputError
 from recloak.mentions.algorithms import (
@@ -11,6 +12,7 @@ from recloak.mentions.algorithms import (
     IdentifyOptions,
     failures,
     ignoring_popular,
+    intersect,
     stand_by,
 )
 from recloak.mentions.likelihood import Likelihoods, decide, rated_by_mentioner, stand_by_likelihood
@@ -42,7 +44,8 @@ def identify(
     options = options or IdentifyOptions()
     _require_targets(mentions)
     candidates = Candidates.of(ratings, options)
-    standings = _stand_all(candidates, mentions, options)
+    possible = intersect(candidates, mentions)
+    standings = {"set_intersection": possible[0], **_stand_all(candidates, mentions, options)}
     with task("likelihood ratio"):
         found = stand_by_likelihood(candidates, mentions, ratings)
     standings[LIKELIHOOD] = found.standing
@@ -52,8 +55,8 @@ def identify(
         n_candidates=ratings.n_users,
         n_heavy=int(candidates.heavy.sum()),
         rated_share=_rated_share(mentions, ratings),
-        bins=_bins(candidates, mentions, standings),
-        reasons={str(k): _shares(candidates, mentions, k) for k in levels},
+        bins=_bins(mentions, standings, failures(*possible, 1)),
+        reasons={str(k): _shares(failures(*possible, k)) for k in levels},
         open_set=_open_set(found, mentions, absent, threshold, rng),
         intake=mentions.intake,
     )
@@ -65,10 +68,10 @@ def _require_targets(mentions: Mentions) -> None:
 
 
 def _stand_all(candidates: Candidates, mentions: Mentions, options: IdentifyOptions) -> dict[str, Standing]:
-    """Run the paper's five and the adaptive attacker."""
+    """Run the paper's algorithms after Set Intersection, and the adaptive attacker."""
     standings = {}
-    with task("identifying", len(ALGORITHMS) + 1) as advance:
-        for name in ALGORITHMS:
+    with task("identifying", len(ALGORITHMS)) as advance:
+        for name in ALGORITHMS[1:]:
             standings[name] = stand_by(name, candidates, mentions, options)
             advance(1)
         read = ignoring_popular(mentions, candidates.raters, options.ignore)
@@ -83,13 +86,12 @@ def _rated_share(mentions: Mentions, ratings: Ratings) -> float | None:
     return float(rated_by_mentioner(mentions, ratings).sum()) / n_mentions if n_mentions else None
 
 
-def _shares(candidates: Candidates, mentions: Mentions, k: int) -> dict[str, float]:
-    return {reason: round(share(flags), 6) for reason, flags in failures(candidates, mentions, k).items()}
+def _shares(why: dict[str, NDArray[np.bool_]]) -> dict[str, float]:
+    return {reason: round(share(flags), 6) for reason, flags in why.items()}
 
 
-def _bins(candidates: Candidates, mentions: Mentions, standings: dict[str, Standing]) -> tuple[Bin, ...]:
+def _bins(mentions: Mentions, standings: dict[str, Standing], why: dict[str, NDArray[np.bool_]]) -> tuple[Bin, ...]:
     """Tell the rates at k = 1 and Set Intersection's reasons by number of mentions (figures 3 and 5)."""
-    why = failures(candidates, mentions, 1)
     first = {name: standing.expected(1) for name, standing in standings.items()}
     return tuple(
         Bin(
