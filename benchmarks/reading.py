@@ -82,25 +82,26 @@ def _timed(work: Callable[[], object]) -> dict[str, float]:
 
 
 def _pieces(n_rows: int, order: str) -> Iterator[pl.DataFrame]:
-    """Draw rows piece by piece."""
+    """Draw rows piece by piece; a user's items are steps of a prime around the catalogue, so that no pair repeats."""
     rng = np.random.default_rng(1)
-    share = np.cumsum(1 / np.arange(1, N_ITEMS + 1) ** 0.9)
+    seen = np.zeros(N_USERS, np.int64)  # ratings of each user so far
     for start in range(0, n_rows, PIECE):
         n = min(PIECE, n_rows - start)
-        users = rng.integers(0, N_USERS, n, dtype=np.int32)
-        if order == "user":  # each piece holds users of its own
-            share_of = (start / n_rows, (start + n) / n_rows)
-            users = np.sort(rng.integers(int(share_of[0] * N_USERS), int(share_of[1] * N_USERS), n, dtype=np.int32))
-        items = np.searchsorted(share, rng.random(n) * share[-1]).astype(np.int32)
+        low, high = (start, start + n) if order == "user" else (0, n_rows)  # by user: each piece has users of its own
+        users = np.sort(rng.integers(low * N_USERS // n_rows, high * N_USERS // n_rows, n))
+        first = np.searchsorted(users, users)  # where the user's run begins
+        rank = seen[users] + np.arange(n) - first
+        seen += np.bincount(users, minlength=N_USERS)
+        items = (users * 31 + rank * 7919) % N_ITEMS
+        mixed = rng.permutation(n) if order == "time" else np.arange(n)
         yield pl.DataFrame(
             {
-                "user_id": users * np.int32(STEP) + np.int32(6),
-                "item_id": items + np.int32(1),
+                "user_id": (users[mixed] * STEP + 6).astype(np.int32),
+                "item_id": (items[mixed] + 1).astype(np.int32),
                 "rating": rng.integers(1, 6, n).astype(np.int8),
-                "timestamp": np.sort(rng.integers(942_000_000, 1_136_000_000, n)) if order == "time"
-                else rng.integers(942_000_000, 1_136_000_000, n),
+                "timestamp": np.sort(rng.integers(942_000_000, 1_136_000_000, n)),
             }
-        )  # fmt: skip
+        )
 
 
 def write_csv(folder: Path, n_rows: int, order: str) -> Path:

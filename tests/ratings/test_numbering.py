@@ -2,9 +2,11 @@
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recloak.ratings import storage
 from recloak.ratings.hashing import NumberTable, TextTable
 from recloak.ratings.numbering import Numbering
 
@@ -34,7 +36,7 @@ def test_every_id_comes_back_whatever_came_before_and_after_it(chunks):
     given_ids = [one for chunk in chunks for one in chunk]
     has_text = any(isinstance(one, str) for one in given_ids)
     expected = [str(one) for one in given_ids] if has_text else given_ids
-    assert ids.decode(number_of[np.concatenate(numbering.chunks)]).to_list() == expected
+    assert ids.decode(number_of[np.concatenate(numbering.codes.parts())]).to_list() == expected
     assert ids.ids.to_list() == sorted(set(expected), key=lambda one: one.encode() if isinstance(one, str) else one)
 
 
@@ -43,7 +45,7 @@ def test_sparse_small_numbers_do_not_make_a_table_as_long_as_the_largest():
     numbering.add_numbers(np.array([2**31 - 1, 0, 5]))
     ids, number_of = numbering.finish()
     assert ids.ids.to_list() == [0, 5, 2**31 - 1]
-    assert number_of[numbering.chunks[0]].tolist() == [2, 0, 1]
+    assert number_of[numbering.codes.parts()[0]].tolist() == [2, 0, 1]
     assert len(number_of) == 3
 
 
@@ -71,3 +73,16 @@ def test_a_text_longer_than_the_table_has_room_for():
     long = "x" * 200_000
     assert table.add_series(pl.Series([long, "y", long])).tolist() == [0, 1, 0]
     assert table.ids().to_list() == [long, "y"]
+
+
+@given(lengths=st.lists(st.integers(0, 9), max_size=9))
+def test_a_column_holds_what_was_added_in_order(lengths):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(storage, "SEGMENT_ROWS", 4)
+        column = storage.Column(np.int32)
+        values = np.arange(sum(lengths))
+        for part in np.split(values, np.cumsum(lengths)):
+            column.add(part)
+        assert len(column) == len(values)
+        assert [one for part in column.taken() for one in part] == values.tolist()
+        assert len(column) == 0

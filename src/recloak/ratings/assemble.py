@@ -117,20 +117,18 @@ def _deal(
     n_buckets: int,
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Deal the rows of all chunks into buckets, each chunk to places of its own; frees a chunk once dealt."""
-    counts = np.zeros((n_buckets, len(chunks)), np.int64)  # bucket-major, so that file order survives in a bucket
-    _in_threads(lambda c: _count(chunks[c].users, shift, counts[:, c]), range(len(chunks)))
-    ends = np.cumsum(counts.ravel()).reshape(counts.shape)
-    places = ends - counts
-    starts = np.append(places[:, 0], ends[-1, -1]) if len(chunks) else np.zeros(n_buckets + 1, np.int64)
+    counts = np.zeros((len(chunks), n_buckets), np.int64)
+    _in_threads(lambda c: _count(chunks[c].users, shift, counts[c]), range(len(chunks)))
+    starts = np.concatenate(([0], np.cumsum(counts.sum(axis=0))))
+    places = starts[:-1] + np.cumsum(counts, axis=0) - counts  # chunk after chunk, so that file order survives
     records = np.empty((int(starts[-1]), 2), np.uint64)  # (n_rows, 2): user and item, rating and time
     nothing = np.empty(0, np.int64)
 
     def deal(c: int) -> None:
         chunk, chunks[c] = chunks[c], _EMPTY
         times = nothing if chunk.times is None else chunk.times
-        place = np.ascontiguousarray(places[:, c])
         bits = chunk.values.view(np.uint32)
-        _scatter(chunk.users, chunk.items, bits, times, item_of, item_bits, first, shift, place, records)
+        _scatter(chunk.users, chunk.items, bits, times, item_of, item_bits, first, shift, places[c], records)
 
     _in_threads(deal, range(len(chunks)))
     chunks.clear()
@@ -176,14 +174,13 @@ def _sort_buckets(
 
 
 def _closed_up(column: Any, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Any:
-    """Move each bucket's kept rows up against the bucket before it, and cut off what is left over."""
-    if not len(column):
-        return column
-    for place, (start, stop) in zip(starts.tolist(), pairwise(ends.tolist()), strict=False):
-        if place > start:
-            column[start:stop] = column[place : place + stop - start]
-    kept = column[: ends[-1]]
-    return kept.copy() if 10 * len(kept) < 9 * len(column) else kept
+    """Move each bucket's kept rows up against the bucket before it, and cut off what is left over, in place."""
+    if len(column):
+        for place, (start, stop) in zip(starts.tolist(), pairwise(ends.tolist()), strict=False):
+            if place > start:
+                column[start:stop] = column[place : place + stop - start]
+        column.resize(int(ends[-1]), refcheck=False)  # no view of it is left
+    return column
 
 
 def distinct_values(values: NDArray[np.floating]) -> NDArray[np.floating]:

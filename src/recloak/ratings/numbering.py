@@ -8,6 +8,8 @@ table from codes to places in that order.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -15,19 +17,18 @@ from numpy.typing import NDArray
 from recloak.ratings.assemble import mark
 from recloak.ratings.hashing import NumberTable, TextTable
 from recloak.ratings.ids import IdMap
+from recloak.ratings.storage import Column
 
 _SMALL = 1 << 31
 _SPARSE = 16  # a table from id to code may be this many times longer than there are rows
 _ALWAYS = 1 << 22  # and this long in any case
-
-Codes = NDArray[np.int32]
 
 
 class Numbering:
     """Gives codes to the ids of one axis, chunk by chunk, and keeps the codes given so far."""
 
     def __init__(self) -> None:
-        self.chunks: list[Codes] = []
+        self.codes = Column(np.int32)
         self._numbers: NumberTable | None = None
         self._texts: TextTable | None = None
 
@@ -48,13 +49,11 @@ class Numbering:
             return
         if self._numbers is None and len(ids) and not (ids.min() >= 0 and ids.max() < _SMALL):
             self._hash_numbers()
-        table = self._numbers
-        self.chunks.append(ids.astype(np.int32) if table is None else table.add(ids.astype(np.int64)))
+        self.codes.add(ids if self._numbers is None else self._numbers.add(ids.astype(np.int64, copy=False)))
 
     def add_texts(self, buffer: NDArray[np.uint8], starts: NDArray[np.int32], ends: NDArray[np.int32]) -> None:
         """Take in a chunk of texts that are slices of a buffer."""
-        codes = self._text_table().add(buffer, starts, ends)
-        self.chunks.append(codes)
+        self.codes.add(self._text_table().add(buffer, starts, ends))
 
     def add_series(self, ids: pl.Series) -> None:
         """Take in a chunk of a polars column of whole numbers or texts."""
@@ -63,7 +62,7 @@ class Numbering:
             return
         distinct = IdMap.of(ids)
         codes = self._text_table().add_series(distinct.ids)
-        self.chunks.append(codes[distinct.encode(ids)])
+        self.codes.add(codes[distinct.encode(ids)])
 
     def finish(self) -> tuple[IdMap, NDArray[np.int32]]:
         """Give the map of the ids and the table from codes to its numbers."""
@@ -79,20 +78,25 @@ class Numbering:
 
     def _seen(self) -> NDArray[np.bool_]:
         """Mark the ids that occur, where codes are ids."""
-        size = max((int(codes.max()) + 1 for codes in self.chunks if len(codes)), default=0)
-        seen = np.zeros(size, np.bool_)
-        for codes in self.chunks:
+        seen = np.zeros(self._largest() + 1, np.bool_)
+        for codes in self._parts():
             mark(codes, seen)
         return seen
 
+    def _largest(self) -> int:
+        return max((int(codes.max()) for codes in self._parts()), default=-1)
+
     def _is_sparse(self) -> bool:
-        largest = max((int(codes.max()) for codes in self.chunks if len(codes)), default=0)
-        return largest > max(_ALWAYS, _SPARSE * sum(map(len, self.chunks)))
+        return self._largest() > max(_ALWAYS, _SPARSE * len(self.codes))
 
     def _hash_numbers(self) -> None:
         """Leave the state in which codes are ids."""
         self._numbers = NumberTable()
-        self.chunks = [self._numbers.add(codes.astype(np.int64)) for codes in self.chunks]
+        for codes in self._parts():
+            codes[:] = self._numbers.add(codes.astype(np.int64))
+
+    def _parts(self) -> list[Any]:
+        return self.codes.parts()
 
     def _text_table(self) -> TextTable:
         """Give the table of texts, turning the numbers so far into texts when it is first needed."""
@@ -100,7 +104,8 @@ class Numbering:
             ids, number_of = self.finish()
             self._texts = TextTable()
             codes = self._texts.add_series(ids.ids.cast(pl.String))
-            self.chunks = [codes[number_of[chunk]] for chunk in self.chunks]
+            for part in self._parts():
+                part[:] = codes[number_of[part]]
         return self._texts
 
 

@@ -216,3 +216,12 @@ def test_latin_1_ids_are_read_and_told(tmp_path):
     ratings = read(tmp_path / "r.csv")
     assert ratings.user_ids.ids.to_list() == ["zoë"]
     assert "Latin-1" in ratings.intake.notes[0]
+
+
+def test_files_with_and_without_times_are_not_mixed(tmp_path):
+    (tmp_path / "a.csv").write_text("user,item,rating,time\n1,1,3,4\n")
+    (tmp_path / "b.csv").write_text("user,item,rating\n2,1,3\n")
+    for order in (["a.csv", "b.csv"], ["b.csv", "a.csv"]):
+        with pytest.raises(SourceError, match="some files have times and others have none"):
+            read([tmp_path / name for name in order])
+    assert read(tmp_path, options=ReadOptions(time="none")).n_ratings == 2
