@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from recloak.ratings.threads import n_threads
 
-_BUCKET_ROWS = 1 << 15  # 512 kB of records and as much again to sort into: fits a core's cache
-_MAX_BUCKETS = 1 << 11
+_BUCKET_ROWS = 1 << 14  # 256 kB of records and as much again to sort into: fits a core's cache
+_MAX_BUCKETS = 1 << 11  # more of them, and dealing loses more than sorting gains
 _DIGIT_BITS = 12
 _CHUNK_ROWS = 1 << 20
 _FEW, _RECENT = 256, 32
@@ -104,7 +104,7 @@ def _ascending(chunks: list[Chunk], user_of: NDArray[np.int32]) -> NDArray[np.in
 def _buckets(n_codes: int, n_rows: int) -> tuple[int, int]:
     """Choose how many neighbouring users share a bucket, as a power of two, and give how many buckets that makes."""
     wanted = min(max(n_rows // _BUCKET_ROWS, 1), _MAX_BUCKETS)
-    shift = max(n_codes // wanted, 1).bit_length() - 1
+    shift = (max(n_codes - 1, 0) // wanted).bit_length()
     return shift, (max(n_codes - 1, 0) >> shift) + 1
 
 
@@ -258,21 +258,31 @@ def _scatter(users, items, bits, times, item_of, item_bits, first, shift, place,
 
 @njit(cache=True, nogil=True)
 def _ascends(records):  # type: ignore[no-untyped-def]
-    ascends = True
-    for r in range(1, len(records)):
-        ascends &= records[r - 1, 0] <= records[r, 0]
-    return ascends
+    for r in range(1, len(records)):  # noqa: SIM110 (numba compiles this loop, not all())
+        if records[r - 1, 0] > records[r, 0]:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)
-def _radix_pass(source, target, first_key, shift, width):  # type: ignore[no-untyped-def]
+def _digit_starts(records, first_key, n_passes, width):  # type: ignore[no-untyped-def]
+    """Count every digit of the keys in one sweep, and give where each digit's records begin in each pass."""
+    mask, first_key = np.uint64((1 << width) - 1), np.uint64(first_key)
+    starts = np.zeros((n_passes, (1 << width) + 1), np.int64)
+    for r in range(len(records)):
+        key = records[r, 0] - first_key
+        for p in range(n_passes):
+            starts[p, np.int64((key >> np.uint64(p * width)) & mask) + 1] += 1
+    for p in range(n_passes):
+        for d in range(1 << width):
+            starts[p, d + 1] += starts[p, d]
+    return starts
+
+
+@njit(cache=True, nogil=True)
+def _radix_pass(source, target, first_key, shift, width, place):  # type: ignore[no-untyped-def]
     """Put records in the order of ``width`` bits of their key, keeping the order among equals."""
     mask, first_key, shift = np.uint64((1 << width) - 1), np.uint64(first_key), np.uint64(shift)
-    place = np.zeros((1 << width) + 1, np.int64)
-    for r in range(len(source)):
-        place[np.int64(((source[r, 0] - first_key) >> shift) & mask) + 1] += 1
-    for d in range(1 << width):
-        place[d + 1] += place[d]
     for r in range(len(source)):
         digit = np.int64(((source[r, 0] - first_key) >> shift) & mask)
         p = place[digit]
@@ -288,8 +298,9 @@ def _sort_and_write(records, room, first_key, bits, item_bits, first, user_of, i
     if not _ascends(records):
         n_passes = (bits + _DIGIT_BITS - 1) // _DIGIT_BITS
         width = (bits + n_passes - 1) // n_passes
+        starts = _digit_starts(records, first_key, n_passes, width)
         for p in range(n_passes):
-            _radix_pass(source, target, first_key, p * width, width)
+            _radix_pass(source, target, first_key, p * width, width, starts[p])
             source, target = target, source
     _write(source, item_bits, first, user_of, items, values, times, activity)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
@@ -40,12 +41,25 @@ def _read(path: Path, rows: Rows, options: ReadOptions, advance: Advance) -> Non
         columns = find_columns(lazy.collect_schema().names(), **options.columns())
     except SourceError as error:
         raise SourceError(error.rule, file=path, value=error.value) from None
-    n_rows = 0
     chosen = lazy.select(pl.col(name).alias(role) for role, name in columns.items())
-    for batch in chosen.collect_batches(chunk_size=_BATCH_ROWS, maintain_order=True):
-        add_columns(rows, batch, scale=options.bounds(), skip_bad=options.skip_bad, file=path, first_row=n_rows)
-        n_rows += batch.height
-        advance(0)
+    batches = chosen.collect_batches(chunk_size=_BATCH_ROWS, maintain_order=True)
+    n_rows, taking = 0, None
+    with ThreadPoolExecutor(1) as pool:  # a batch is taken in while polars decodes the next
+        for batch in batches:
+            if taking is not None:
+                taking.result()
+            taking = pool.submit(
+                add_columns,
+                rows,
+                batch,
+                scale=options.bounds(),
+                skip_bad=options.skip_bad,
+                file=path,
+                first_row=n_rows,
+            )
+            n_rows += batch.height
+        if taking is not None:
+            taking.result()
     advance(path.stat().st_size / 1e6)
 
 
