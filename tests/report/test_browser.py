@@ -3,10 +3,12 @@
 import shutil
 
 import pytest
+from tests.report.test_audit_page import MANIFEST, evaluation, whole
 
 from recloak.ratings import expose, summarise
 from recloak.ratings.synthetic import synthesise
 from recloak.report import write_page
+from recloak.report.audit_page import audit_page
 from recloak.report.inspect_page import inspect_page
 
 pytestmark = pytest.mark.browser
@@ -33,11 +35,19 @@ def browser():
         started.close()
 
 
-@pytest.fixture(scope="module")
-def page_file(tmp_path_factory):
+def inspected():
     ratings = synthesise(rng=1)
+    return inspect_page(summarise(ratings), expose(ratings, rng=1), source="<i>x</i>")
+
+
+def audited():
+    return audit_page(whole(), evaluation(), manifest=MANIFEST, source="<i>x</i>")
+
+
+@pytest.fixture(scope="module", params=[inspected, audited], ids=["inspect", "audit"])
+def page_file(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "page.html"
-    write_page(inspect_page(summarise(ratings), expose(ratings, rng=1), source="<i>x</i>"), path)
+    write_page(request.param(), path)
     return path
 
 

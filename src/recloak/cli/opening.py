@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +44,10 @@ def open_second(
 
 def publish_again(private: Path, ratings: Ratings) -> Published:
     """Publish the same people with the same options and a seed of the system's choice, and read what came of it."""
+    from recloak.evaluate.trial import publish_aside
     from recloak.publish.options import PublishOptions
-    from recloak.publish.recipe import publish
 
-    options = PublishOptions.from_mapping(_account(private).get("options", {}))
-    with tempfile.TemporaryDirectory(prefix="recloak-") as folder:
-        written = publish(ratings, options=options).write(Path(folder) / "again", private=Path(folder) / "private")
-        return see_release(written, Path(folder) / "private", ratings)
+    return publish_aside(ratings, PublishOptions.from_mapping(_account(private).get("options", {})))
 
 
 def _account(private: Path) -> dict[str, Any]:

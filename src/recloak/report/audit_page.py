@@ -8,25 +8,28 @@ from typing import Any
 from recloak.attacks.conclusion import Audit
 from recloak.attacks.gate import Passage
 from recloak.attacks.model import IDENTIFYING, Outcome
+from recloak.evaluate.model import Evaluation
 from recloak.report.audit_cells import cell_sections
 from recloak.report.audit_naming import naming_sections
 from recloak.report.audit_words import CALLED, share_of_names, verdict_in_words
+from recloak.report.evaluate_page import evaluate_account, evaluate_chapter
 from recloak.report.formats import count, percent, plural, with_interval
 from recloak.report.page import Account, Chapter, Fact, Page, Section, Table, Verdict
 
 
 def audit_page(
     found: Audit,
+    useful: Evaluation | None = None,
     *,
     manifest: dict[str, Any],
     source: str,
-    more: tuple[Chapter, ...] = (),
-    steps: tuple[str, ...] = (),
     provenance: tuple[tuple[str, str], ...] = (),
 ) -> Page:
-    """Put an audit onto one page; ``more`` and ``steps`` are chapters and account of an evaluation beside it."""
+    """Put an audit, and where there is one the evaluation of the same release, onto one page."""
+    more = () if useful is None else (evaluate_chapter(useful),)
+    steps = () if useful is None else evaluate_account(useful)
     return Page(
-        title="How risky is this release?" if not more else "How risky is this release, and what is it good for?",
+        title="How risky is this release, and what is it good for?" if more else "How risky is this release?",
         subtitle=source,
         verdict=audit_verdict(found),
         facts=audit_facts(found, manifest),

@@ -30,10 +30,13 @@ def source_hash(path: str | Path) -> str:
     return digest.hexdigest()
 
 
-def of_release(source: str | Path, folder: str | Path) -> tuple[tuple[str, str], ...]:
-    """Name a source and a release by their hashes, and the versions."""
-    return (
-        ("SHA-256 of the source", source_hash(source)),
-        ("SHA-256 of the release's manifest", sha256_of(Path(folder) / "manifest.json")),
-        ("Versions", versions()),
-    )
+def of_source(
+    source: str | Path, folder: str | Path | None = None, probe: str | Path | None = None
+) -> tuple[tuple[str, str], ...]:
+    """Name a source, and where there are, a release and a probe, by their hashes, and the versions."""
+    rows = [("SHA-256 of the source", source_hash(source))]
+    if folder is not None:
+        rows.append(("SHA-256 of the release's manifest", sha256_of(Path(folder) / "manifest.json")))
+    if probe is not None:
+        rows.append(("SHA-256 of the probe", source_hash(probe)))
+    return (*rows, ("Versions", versions()))

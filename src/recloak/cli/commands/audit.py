@@ -15,6 +15,8 @@ from recloak.files import written_file
 if TYPE_CHECKING:
     from recloak.attacks.conclusion import Audit
     from recloak.attacks.public import Published
+    from recloak.evaluate.model import Evaluation
+    from recloak.ratings import Ratings
 
 _path = click.Path(path_type=Path)
 
@@ -28,6 +30,7 @@ _path = click.Path(path_type=Path)
 @click.option(
     "--gate", "gates", multiple=True, metavar="NAME@KNOWN<SHARE", help='must hold, else exit 1: "scoreboard@8<0.05"'
 )
+@click.option("--probe", metavar="PROBE", type=_path, help="ratings left out of SOURCE: shows usefulness as well")
 @click.option("--second", metavar="DIR", type=_path, help="another release of the same people, to intersect with")
 @click.option("--second-private", metavar="DIR", type=_path, help="its private folder [default: DIR-private]")
 @click.option("--again", is_flag=True, help="make that other release now, with another seed, and throw it away")
@@ -41,6 +44,7 @@ def command(
     private: Path | None,
     out: Path | None,
     gates: tuple[str, ...],
+    probe: Path | None,
     second: Path | None,
     second_private: Path | None,
     again: bool,
@@ -58,33 +62,45 @@ def command(
     from recloak.cli.opening import open_release, open_second, private_of
     from recloak.ratings import ReadOptions, read
 
-    options, wanted = gather(AuditOptions, given), [parse_gate(text) for text in gates]
+    options, reading = gather(AuditOptions, given), gather(ReadOptions, given)
+    wanted = [parse_gate(text) for text in gates]
     with nullcontext() if out is None else written_file(out) as aside:  # a place that cannot be written shows at once
-        ratings = read(source, options=gather(ReadOptions, given))
+        ratings = read(source, options=reading)
         release = open_release(folder, private, ratings)
         other = open_second(second, second_private, again, private_of(folder, private), ratings)
         found = audit(ratings, release, second=other, options=options, gates=wanted, rng=seed)
+        useful = None if probe is None else _evaluated(ratings, release, read(probe, options=reading), found.seed)
         if aside is not None:
-            aside.write_text(_page(found, release, source, folder), encoding="utf-8")
-    _tell(found, out, as_json)
+            aside.write_text(_page(found, useful, release, (source, folder, probe)), encoding="utf-8")
+    _tell(found, useful, out, as_json)
     return 0 if found.verdict == "pass" else 1
 
 
-def _page(found: Audit, release: Published, source: Path, folder: Path) -> str:
+def _evaluated(ratings: Ratings, release: Published, held_out: Ratings, seed: int) -> Evaluation:
+    from recloak.evaluate.probe import probe_from
+    from recloak.evaluate.run import evaluate
+
+    return evaluate(ratings, release, probe_from(ratings, held_out), rng=seed)
+
+
+def _page(found: Audit, useful: Evaluation | None, release: Published, files: tuple[Path, Path, Path | None]) -> str:
     from recloak.report import render
     from recloak.report.audit_page import audit_page
-    from recloak.report.provenance import of_release
+    from recloak.report.provenance import of_source
 
-    provenance = (("Seed", str(found.seed)), *of_release(source, folder))
-    names = f"{source.absolute().name}, released as {folder.absolute().name}"
-    return render(audit_page(found, manifest=release.manifest, source=names, provenance=provenance))
+    provenance = (("Seed", str(found.seed)), *of_source(*files))
+    names = f"{files[0].absolute().name}, released as {files[1].absolute().name}"
+    return render(audit_page(found, useful, manifest=release.manifest, source=names, provenance=provenance))
 
 
-def _tell(found: Audit, out: Path | None, as_json: bool) -> None:
+def _tell(found: Audit, useful: Evaluation | None, out: Path | None, as_json: bool) -> None:
     if as_json:
-        emit_json(found.to_json())
+        emit_json({**found.to_json(), **({} if useful is None else {"evaluation": useful.to_json()})})
         return
     from recloak.cli.audit_tables import print_audit
+    from recloak.cli.evaluate_tables import print_evaluation
 
     print_audit(found)
+    if useful is not None:
+        print_evaluation(useful)
     click.echo("" if out is None else f"Written to {out}.", nl=out is not None)

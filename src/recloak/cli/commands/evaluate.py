@@ -1,0 +1,112 @@
+"""``recloak evaluate``: what a release is still good for."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.errors import OptionError
+from recloak.evaluate.options import EvaluateOptions
+from recloak.files import written_file
+from recloak.publish.options import PublishOptions
+
+if TYPE_CHECKING:
+    from recloak.evaluate.trial import Trial
+    from recloak.ratings import ReadOptions
+
+_path = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("source", metavar="SOURCE", type=_path)
+@click.argument("folder", metavar="[DIR]", type=_path, required=False)
+@click.option("--private", metavar="DIR", type=_path, help="the private folder of the release [default: DIR-private]")
+@click.option("--probe", metavar="PROBE", type=_path, help="ratings that were left out of SOURCE before publishing")
+@click.option("--holdout", type=float, metavar="SHARE", help="hold this share out, publish the rest, and evaluate that")
+@click.option("-o", "--out", metavar="FILE", type=_path, help="Page to write (.html).")
+@options_of(EvaluateOptions)
+@options_of(PublishOptions, leave_out=("grid",))
+@source_options
+@seed_option
+@json_option
+@with_progress
+def command(
+    source: Path,
+    folder: Path | None,
+    private: Path | None,
+    probe: Path | None,
+    holdout: float | None,
+    out: Path | None,
+    seed: int | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Tell what the release of SOURCE in DIR is still good for, on the held-out ratings in PROBE.
+
+    With --holdout no DIR is needed: a share of SOURCE is held out, the rest is published with the options of publish
+    (--k, --mode, ...) into a folder that is thrown away, and that release is evaluated.
+    """
+    from recloak.evaluate.run import evaluate
+    from recloak.randomness import randomness
+    from recloak.ratings import ReadOptions
+
+    options, chance = gather(EvaluateOptions, given), randomness(seed)
+    _check_choice(folder, probe, holdout)
+    with nullcontext() if out is None else written_file(out) as aside:  # a place that cannot be written shows at once
+        reading = gather(ReadOptions, given)
+        if holdout is not None:
+            trial = _hold_out(source, holdout, given, reading, chance.seed)
+        else:
+            trial = _take_probe(source, folder, private, probe, reading)
+        found = evaluate(trial.ratings, trial.release, trial.probe, options=options, rng=chance)
+        if aside is not None:
+            from recloak.report import render
+            from recloak.report.evaluate_page import evaluate_page
+            from recloak.report.provenance import of_source
+
+            provenance = (("Seed", str(found.seed)), *of_source(source, folder, probe))
+            page = evaluate_page(found, trial.release.manifest, source=source.absolute().name, provenance=provenance)
+            aside.write_text(render(page), encoding="utf-8")
+    if as_json:
+        emit_json(found.to_json())
+    else:
+        from recloak.cli.evaluate_tables import print_evaluation
+
+        print_evaluation(found)
+        click.echo("" if out is None else f"Written to {out}.", nl=out is not None)
+
+
+def _check_choice(folder: Path | None, probe: Path | None, holdout: float | None) -> None:
+    if (probe is None) == (holdout is None):
+        raise OptionError("give either --probe with a release, or --holdout without one")
+    if (folder is None) != (probe is None):
+        raise OptionError("--probe needs the release in DIR, and --holdout makes its own; leave DIR out with it")
+
+
+def _hold_out(source: Path, share: float, given: dict[str, Any], reading: ReadOptions, seed: int) -> Trial:
+    from recloak.evaluate.trial import try_out
+    from recloak.ratings import read
+
+    options = gather(PublishOptions, given)
+    if not 0 < share < 1:
+        raise OptionError(f"holdout must lie between 0 and 1, got {share:g}")
+    return try_out(read(source, options=reading), share, options, rng=seed)
+
+
+def _take_probe(
+    source: Path, folder: Path | None, private: Path | None, probe: Path | None, reading: ReadOptions
+) -> Trial:
+    from recloak.cli.opening import open_release
+    from recloak.evaluate.probe import probe_from
+    from recloak.evaluate.trial import Trial
+    from recloak.ratings import read
+
+    assert folder is not None
+    assert probe is not None
+    ratings = read(source, options=reading)
+    held_out = probe_from(ratings, read(probe, options=reading))
+    return Trial(ratings, held_out, open_release(folder, private, ratings))

@@ -1,0 +1,65 @@
+"""Recommenders trained on a release and on the original, so that the two can be compared.
+
+In a release all members of a group have one row, so the group is trained on as one row, and a member is served by the
+predictions for that row. Group sizes lie in [k, 2k - 1], so no row stands for twice as many people as another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak.attacks.model import Public
+from recloak.evaluate.neighbours import fit_neighbours
+from recloak.publish.pad import PadOptions, pad
+from recloak.randomness import Randomness
+from recloak.ratings import IdMap, Ratings
+from recloak.ratings.assemble import transpose_rows
+
+
+class Model(Protocol):
+    """A trained recommender: predicts a cell, or a whole row."""
+
+    def predict(self, users: NDArray[np.integer], items: NDArray[np.integer], /) -> NDArray[np.float32]:
+        """Predict one cell per (row, item) pair."""
+        ...
+
+    def rows(self, users: NDArray[np.integer], /) -> NDArray[np.float32]:
+        """Predict every item for a few rows."""
+        ...
+
+
+Fit = Callable[[Ratings, Randomness], Model]
+
+
+def as_training_set(public: Public, item_ids: IdMap) -> Ratings:
+    """Take a release as ratings whose rows are its profiles."""
+    indptr, items, order = transpose_rows(public.indptr, public.profiles, public.n_profiles)
+    groups = IdMap.of(np.arange(public.n_profiles))
+    return Ratings(indptr, items, public.labels[order], groups, item_ids, public.scale)
+
+
+def fit_bias(ratings: Ratings, rng: Randomness) -> Model:
+    """Train ``mu + b_u + b_i``."""
+    return pad(ratings, PadOptions(predictor="bias"), rng=rng)
+
+
+def fit_factors(ratings: Ratings, rng: Randomness) -> Model:
+    """Train a regularised factorisation with biases."""
+    return pad(ratings, PadOptions(), rng=rng)
+
+
+def fit_item_mean(ratings: Ratings, rng: Randomness) -> Model:
+    """Train nothing but the mean of each item: the trivial baseline."""
+    return pad(ratings, PadOptions(predictor="mean"), rng=rng)
+
+
+def fit_item_knn(ratings: Ratings, rng: Randomness) -> Model:
+    """Train item neighbours on what the bias model leaves over."""
+    return fit_neighbours(ratings, pad(ratings, PadOptions(predictor="bias"), rng=rng))
+
+
+RECOMMENDERS: dict[str, Fit] = {"factorisation": fit_factors, "item-knn": fit_item_knn, "bias": fit_bias}

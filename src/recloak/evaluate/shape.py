@@ -1,0 +1,108 @@
+"""How the shape of the data changed: histogram, density, popularity, edges added, similarity of users.
+
+Tables 2 and figures 3 and 4 of Chang et al. (the older report), each computed on blocks or samples; nothing is ever as
+large as users times items.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak.attacks.model import Public
+from recloak.publish.model import Padding
+from recloak.randomness import Randomness
+from recloak.ratings import Ratings
+
+METRICS = ("closeness-0.5", "closeness-1.0", "weighted", "weighted-squared")
+_BINS = 20
+_BLOCK = 256
+
+
+def shape(ratings: Ratings, public: Public) -> dict[str, Any]:
+    """Compare the released cells with the original ones."""
+    released = int(np.dot(np.diff(public.indptr), np.ones(public.n_items))) if public.n_items else 0
+    edges = int(public.support.sum())
+    return {
+        "density": {"original": ratings.density, "release": edges / max(public.n_users * public.n_items, 1)},
+        "edges_added": edges - ratings.n_ratings,
+        "cells": released,
+        "histogram": {
+            "original": histogram(ratings.values, ratings),
+            "release": histogram(public.labels, ratings, public.weights[public.profiles]),
+        },
+        "popularity_distance": popularity_distance(ratings.popularity, public.support),
+    }
+
+
+def histogram(
+    values: NDArray[np.floating], ratings: Ratings, weights: NDArray[np.integer] | None = None
+) -> dict[str, float]:
+    """Give the share of values nearest to each step of the scale (tenths of it where it has no steps)."""
+    scale = ratings.scale
+    step = scale.step if scale.step and scale.span / scale.step <= 100 else scale.span / 10 or 1.0
+    n_places = round(scale.span / step) + 1
+    place = np.clip(np.rint((values - scale.low) / step), 0, n_places - 1).astype(np.int64)
+    counts = np.bincount(place, weights, minlength=n_places)
+    return {f"{scale.low + step * p:g}": float(count / max(counts.sum(), 1)) for p, count in enumerate(counts)}
+
+
+def padded_histogram(ratings: Ratings, padding: Padding, *, most_users: int, rng: Randomness) -> dict[str, float]:
+    """Give the histogram of the padded matrix (table 2 after padding) over a sample of its rows."""
+    users = _sample(ratings.n_users, most_users, rng)
+    total: dict[str, float] = {}
+    for first in range(0, len(users), _BLOCK):
+        block = users[first : first + _BLOCK]
+        share = histogram(padded_rows(ratings, padding, block).ravel(), ratings)
+        for place, value in share.items():
+            total[place] = total.get(place, 0.0) + value * len(block) / len(users)
+    return total
+
+
+def padded_rows(ratings: Ratings, padding: Padding, users: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Give padded rows: predictions inside the scale, rated cells keep their rating."""
+    rows = np.clip(padding.rows(users), ratings.scale.low, ratings.scale.high)
+    for place, user in enumerate(users):
+        row = ratings.row(int(user))
+        rows[place, ratings.items[row]] = ratings.values[row]
+    return rows
+
+
+def popularity_distance(original: NDArray[np.integer], released: NDArray[np.integer]) -> float:
+    """Give the total variation distance of the two shares that items hold: 0 equal, 1 nothing in common."""
+    p, q = original / max(original.sum(), 1), released / max(released.sum(), 1)
+    return float(np.abs(p - q).sum() / 2)
+
+
+def pairwise(ratings: Ratings, padding: Padding, users: NDArray[np.integer]) -> dict[str, tuple[float, ...]]:
+    """Give for each metric the shares of user pairs by distance in twentieths (figure 4)."""
+    rows = padded_rows(ratings, padding, users)
+    one, two = np.triu_indices(len(users), 1)
+    distances: dict[str, list[NDArray[np.float64]]] = {metric: [] for metric in METRICS}
+    for first in range(0, len(one), _BLOCK):
+        off = np.abs(rows[one[first : first + _BLOCK]] - rows[two[first : first + _BLOCK]])
+        for metric, found in _distances(off, ratings.scale.span or 1.0).items():
+            distances[metric].append(found)
+    return {metric: _shares(np.concatenate(found)) for metric, found in distances.items() if found}
+
+
+def _distances(off: NDArray[np.float32], span: float) -> dict[str, NDArray[np.float64]]:
+    """Give the paper's four distances of pairs from their absolute differences: (n_pairs, n_items) -> (n_pairs,)."""
+    d = off / span
+    return {
+        "closeness-0.5": (off > 0.5).mean(axis=1),
+        "closeness-1.0": (off > 1.0).mean(axis=1),
+        "weighted": d.mean(axis=1, dtype=np.float64),
+        "weighted-squared": 1 - ((1 - d) ** 2).mean(axis=1, dtype=np.float64),
+    }
+
+
+def _shares(distances: NDArray[np.float64]) -> tuple[float, ...]:
+    counts, _ = np.histogram(distances, bins=_BINS, range=(0.0, 1.0))
+    return tuple((counts / max(len(distances), 1)).tolist())
+
+
+def _sample(n: int, most: int, rng: Randomness) -> NDArray[np.int64]:
+    return np.arange(n) if n <= most else np.sort(rng.stream("sample").choice(n, most, replace=False))

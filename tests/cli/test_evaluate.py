@@ -1,0 +1,77 @@
+"""recloak evaluate: a probe, a hold-out, the page, and what it refuses."""
+
+import json
+
+import polars as pl
+import pytest
+from tests.cli.releases import write_release, write_source
+
+from recloak.cli.main import run
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Give a source without its probe, the release of it, the probe, and the whole."""
+    folder = tmp_path_factory.mktemp("evaluate")
+    whole = write_source(folder)
+    table = pl.read_csv(whole)
+    held = pl.Series(range(len(table))) % 10 == 3
+    source, probe = folder / "source.csv", folder / "probe.csv"
+    table.filter(~held).write_csv(source)
+    table.filter(held).write_csv(probe)
+    return source, write_release(source, folder / "out"), probe, whole
+
+
+def test_a_probe_is_predicted_and_both_are_shown_beside_an_audit(made, tmp_path, capsys):
+    source, release, probe, _ = made
+    page = tmp_path / "both.html"
+    few = ["--targets", "10", "--varied-at", "1"]
+    arguments = ["audit", str(source), str(release), "--probe", str(probe), "-o", str(page), "--seed", "1", *few]
+    assert run([*arguments, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["evaluation"]["target_deviation"]["coverage"] == 1.0  # a padded release speaks about every item
+    text = page.read_text()
+    assert "How risky is this release, and what is it good for?" in text
+    assert "SHA-256 of the probe" in text
+
+
+def test_a_hold_out_publishes_and_evaluates_in_one_go(made, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    more = ["--holdout", "0.1", "--k", "3", "--mode", "pure", "--seed", "1", "-o", str(page)]
+    assert run(["evaluate", str(made[3]), *more, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert 0 < told["target_deviation"]["coverage"] < 1
+    assert told["seed"] == 1
+    assert "pure release with k = 3" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ([], "give either --probe with a release, or --holdout"),
+        (["--holdout", "0.1", "--probe", "x.csv"], "give either --probe with a release, or --holdout"),
+        (["--probe", "x.csv"], "--probe needs the release"),
+        (["--holdout", "1.5"], "holdout must lie between 0 and 1"),
+        (["--holdout", "0.1", "--k", "1"], "k must be at least 2"),
+        (["--holdout", "0.1", "--users", "0"], "users must be at least 1"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_2(made, more, sentence, capsys):
+    assert run(["evaluate", str(made[3]), *more]) == 2
+    told = capsys.readouterr()
+    assert (told.out, len(told.err.strip().splitlines())) == ("", 1)
+    assert sentence in told.err
+
+
+def test_a_probe_inside_the_source_is_refused(made, capsys):
+    _, release, probe, whole = made
+    assert run(["evaluate", str(whole), str(release), "--probe", str(probe)]) == 2
+    assert "stand in the source too" in capsys.readouterr().err
+
+
+def test_the_terminal_shows_verdict_and_scores(made, capsys):
+    source, release, probe, _ = made
+    assert run(["evaluate", str(source), str(release), "--probe", str(probe), "--seed", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert "item neighbours" in shown
+    assert "own profile" in shown

@@ -1,0 +1,132 @@
+"""The pages of audit and evaluate say what was measured, and never call silence safe."""
+
+import dataclasses
+
+import pytest
+
+from recloak.attacks.conclusion import Audit
+from recloak.attacks.gate import parse_gate, pass_gate
+from recloak.attacks.model import Outcome
+from recloak.evaluate.model import Accuracy, Evaluation, Ranking, Scored, SelfRank
+from recloak.intervals import wilson
+from recloak.report import render
+from recloak.report.audit_page import audit_account, audit_page, audit_verdict
+from recloak.report.evaluate_page import evaluate_page, evaluate_verdict
+
+MANIFEST = {"k": 5, "mode": "padded", "n_users": 100, "n_groups": 20}
+
+
+def named(known=8, hits=10, *, name="scoreboard", setting="plain", verdict="bounded"):
+    return Outcome(
+        name, "knows some; names the best", "targets named rightly", known, 0.01, wilson(90, 100), wilson(hits, 100),
+        wilson(30, 100), wilson(1, 100), 0.2, verdict, setting=setting,
+    )  # fmt: skip
+
+
+def cell(name, hits=50, *, verdict="bounded", known=None, details=None):
+    return Outcome(
+        name, "looks", "bets won", known, 0.4, release=wilson(hits, 100), bound=0.45, verdict=verdict,
+        details={"release": details or {"share": 0.5, "cells": 7}},
+    )  # fmt: skip
+
+
+LINK = {
+    "max_share": 1.0, "cells_above_0.5": 0.1, "theorem_without_prior": 0.2, "independent_posterior": 0.3,
+    "cells_by_share": {"nobody": 0.5, "0–20 %": 0.5},
+}  # fmt: skip
+
+
+def whole(**changes):
+    outcomes = (
+        named(1), named(8), named(8, setting="exact times"), named(8, name="label"), named(8, name="scoreboard-paper"),
+        named(8, name="homogeneity"), cell("link", details=LINK), cell("fingerprint"), cell("insider", known=1),
+        cell("insider", known=4), dataclasses.replace(cell("intersection"), release=None, verdict="not measured",
+                                                      reason="there is only one release of these people"),
+    )  # fmt: skip
+    return dataclasses.replace(Audit(outcomes, (), 7), **changes)
+
+
+def test_a_release_within_its_promise_is_called_bounded_and_what_is_missing_is_said():
+    verdict = audit_verdict(whole())
+    assert (verdict.tone, verdict.word) == ("good", "Bounded")
+    assert "Not measured, so nothing is said about it: Two releases" in verdict.text
+    assert "safe" not in (verdict.word + verdict.headline + verdict.text)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "word"),
+    [
+        ((named(verdict="breached"),), "Breached"),
+        ((named(), cell("link", verdict="breached")), "Bounded, with leaks"),
+        ((dataclasses.replace(named(), release=None, verdict="not measured"),), "Not measured"),
+        ((), "Not measured"),
+    ],
+)
+def test_the_worst_news_heads_the_page(outcomes, word):
+    assert audit_verdict(Audit(outcomes, (), 1)).word == word
+
+
+def test_a_closed_gate_heads_everything():
+    passage = pass_gate(parse_gate("scoreboard@8<0.05"), [named()])
+    verdict = audit_verdict(Audit((named(),), (passage,), 1))
+    assert verdict.word == "Gate closed"
+    assert "scoreboard@8<0.05" in verdict.headline
+
+
+def test_the_page_shows_every_attack_with_its_bound():
+    text = render(audit_page(whole(), manifest=MANIFEST, source="<x>")).replace("\N{NO-BREAK SPACE}", " ")
+    assert "&lt;x&gt;" in text
+    assert "bounded by 17.4 %" in text  # Wilson's upper end of 10 in 100
+    assert "there is only one release of these people" in text
+    assert "All attackers side by side" in text
+    assert "How sure a link can be" in text
+    assert len(text) < 2_000_000
+
+
+def test_an_attack_that_could_not_run_says_why():
+    failed = dataclasses.replace(named(), release=None, original=None, verdict="not measured", reason="ValueError: x")
+    text = render(audit_page(Audit((failed,), (), 1), manifest={}, source="x"))
+    assert "ValueError: x" in text
+
+
+def test_the_account_has_one_step_for_each_attack():
+    steps = audit_account(whole())
+    assert len(steps) == 1 + len({one.name for one in whole().outcomes})
+    assert "not measured" in steps[-1]
+
+
+def evaluation(original=0.9, release=0.92, mean=1.0):
+    def scored(rmse):
+        return Scored(Accuracy(rmse, rmse and 0.7, 1.0, 100), Ranking(0.9, 0.1, 10))
+
+    sides = {"original": scored(original), "release": scored(release)}
+    shape = {
+        "density": {"original": 0.1, "release": 1.0}, "edges_added": 5, "popularity_distance": 0.2,
+        "histogram": {"original": {"1": 0.5, "2": 0.5}, "release": {"1": 0.1, "2": 0.9}},
+    }  # fmt: skip
+    ranks = SelfRank({"50 %": 3.0}, 0.2, (0.5,) * 2 + (0.0,) * 18, 20, 10)
+    target = Accuracy(0.93, 0.7, 0.8, 100)
+    recommenders = {"factorisation": sides, "item-knn": sides, "bias": sides}
+    return Evaluation(
+        target, target, ranks, recommenders, {"item-mean": scored(mean), "popularity": scored(None)}, shape
+    )
+
+
+@pytest.mark.parametrize(
+    ("release", "word"), [(0.92, "Useful"), (0.89, "Useful"), (0.97, "Costly"), (1.1, "Useless for prediction")]
+)
+def test_the_price_decides_the_word(release, word):
+    assert evaluate_verdict(evaluation(release=release)).word == word
+
+
+def test_nothing_scored_is_not_measured():
+    assert evaluate_verdict(evaluation(release=None)).word == "Not measured"
+
+
+def test_risk_and_usefulness_stand_on_one_page():
+    both = render(audit_page(whole(), evaluation(), manifest=MANIFEST, source="x"))
+    alone = render(evaluate_page(evaluation(), MANIFEST, source="x"))
+    for text in (both, alone):
+        assert "Prediction error" in text
+        assert "Self-rank" in text
+    assert "Can a person be found?" in both
