@@ -71,6 +71,19 @@ def test_codes_that_do_not_ascend_are_renumbered_first(rows, order):
         np.testing.assert_array_equal(ours, other)
 
 
+@given(rows=st.lists(ROW, min_size=1, max_size=60), size=st.integers(1, 9))
+def test_rows_that_come_by_user_are_sorted_in_place_to_the_same_end(rows, size):
+    rows = sorted(rows, key=lambda row: row[0])
+    users, items, values, times = columns(rows)
+    whole = Chunk(users, items, values, times)
+    chunks = [whole.part(start, start + size) for start in range(0, len(rows), size)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules[assemble_chunks.__module__], "_BUCKET_ROWS", 2)
+        made = assemble_chunks(chunks, np.arange(10, dtype=np.int32), np.arange(6, dtype=np.int32))
+    for ours, other in zip(made, naive(rows, 10, True), strict=True):
+        np.testing.assert_array_equal(ours, other)
+
+
 def test_the_number_of_threads_changes_nothing(monkeypatch):
     rng = np.random.default_rng(5)
     users, items = rng.integers(0, 900, 200_000), rng.integers(0, 70, 200_000)

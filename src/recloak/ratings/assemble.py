@@ -17,16 +17,15 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak.ratings.sorting import count, distinct_few, never_falls, scatter, sort_and_write, transpose_rows
 from recloak.ratings.threads import n_threads
 
 _BUCKET_ROWS = 1 << 14  # 256 kB of records and as much again to sort into: fits a core's cache
 _MAX_BUCKETS = 1 << 11  # more of them, and dealing loses more than sorting gains
-_DIGIT_BITS = 12
 _CHUNK_ROWS = 1 << 20
-_FEW, _RECENT = 256, 32
+_FEW = 256
 
 
 @dataclass(slots=True)
@@ -41,6 +40,14 @@ class Chunk:
     def __len__(self) -> int:
         return len(self.users)
 
+    def part(self, start: int, stop: int) -> Chunk:
+        """Give some of the rows."""
+        rows = slice(start, stop)
+        times = None if self.times is None else self.times[rows]
+        return Chunk(self.users[rows], self.items[rows], self.values[rows], times)
+
+
+__all__ = ["Chunk", "assemble_chunks", "assemble_rows", "distinct_values", "transpose_rows"]
 
 Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32], NDArray[np.int64] | None]
 
@@ -58,8 +65,10 @@ def assemble_chunks(chunks: list[Chunk], user_of: NDArray[np.int32], item_of: ND
     user_of = _ascending(chunks, user_of)
     shift, n_buckets = _buckets(len(user_of), sum(map(len, chunks)))
     item_bits = max(n_items - 1, 1).bit_length()
-    records, starts = _deal(chunks, item_of, item_bits, first, shift, n_buckets)
-    return _sort_buckets(records, starts, shift, user_of, item_bits, first if timed else None)
+    record = _Recorder(item_of, item_bits, first)
+    give = _as_they_are if _is_by_user(chunks) else _dealt
+    records_of, starts = give(chunks, record, shift, n_buckets)
+    return _sort_buckets(records_of, starts, shift, user_of, item_bits, first if timed else None)
 
 
 def assemble_rows(
@@ -71,8 +80,8 @@ def assemble_rows(
     n_items: int,
 ) -> Rows:
     """Sort numbered rows by user and item and keep the latest of each pair."""
-    parts = [slice(start, start + _CHUNK_ROWS) for start in range(0, len(users), _CHUNK_ROWS)]
-    chunks = [Chunk(users[p], items[p], values[p], None if times is None else times[p]) for p in parts]
+    whole = Chunk(users, items, values, times)
+    chunks = [whole.part(start, start + _CHUNK_ROWS) for start in range(0, len(users), _CHUNK_ROWS)]
     return assemble_chunks(chunks, np.arange(n_users, dtype=np.int32), np.arange(n_items, dtype=np.int32))
 
 
@@ -108,38 +117,81 @@ def _buckets(n_codes: int, n_rows: int) -> tuple[int, int]:
     return shift, (max(n_codes - 1, 0) >> shift) + 1
 
 
-def _deal(
-    chunks: list[Chunk],
-    item_of: NDArray[np.int32],
-    item_bits: int,
-    first: int,
-    shift: int,
-    n_buckets: int,
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+@dataclass(frozen=True, slots=True)
+class _Recorder:
+    """Makes the rows of a chunk records: user and item in one word, rating and time in the other."""
+
+    item_of: NDArray[np.int32]
+    item_bits: int
+    first: int  # the earliest time
+
+    def __call__(self, chunk: Chunk, shift: int, place: NDArray[np.int64], records: NDArray[np.uint64]) -> None:
+        """Write each record to the next place of its bucket (a user's code without its last ``shift`` bits)."""
+        times = _NO_TIMES if chunk.times is None else chunk.times
+        bits = chunk.values.view(np.uint32)
+        scatter(chunk.users, chunk.items, bits, times, self.item_of, self.item_bits, self.first, shift, place, records)
+
+
+_NO_TIMES = np.empty(0, np.int64)
+_EMPTY = Chunk(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32), None)
+_ONE_BUCKET = 31  # every code without its last 31 bits is 0
+
+# Gives the records of a bucket, in file order.
+RecordsOf = Callable[[int], NDArray[np.uint64]]
+
+
+def _dealt(chunks: list[Chunk], record: _Recorder, shift: int, n_buckets: int) -> tuple[RecordsOf, NDArray[np.int64]]:
     """Deal the rows of all chunks into buckets, each chunk to places of its own; frees a chunk once dealt."""
-    counts = np.zeros((len(chunks), n_buckets), np.int64)
-    _in_threads(lambda c: _count(chunks[c].users, shift, counts[c]), range(len(chunks)))
+    counts = _counts(chunks, shift, n_buckets)
     starts = np.concatenate(([0], np.cumsum(counts.sum(axis=0))))
     places = starts[:-1] + np.cumsum(counts, axis=0) - counts  # chunk after chunk, so that file order survives
-    records = np.empty((int(starts[-1]), 2), np.uint64)  # (n_rows, 2): user and item, rating and time
-    nothing = np.empty(0, np.int64)
+    records = np.empty((int(starts[-1]), 2), np.uint64)
 
     def deal(c: int) -> None:
         chunk, chunks[c] = chunks[c], _EMPTY
-        times = nothing if chunk.times is None else chunk.times
-        bits = chunk.values.view(np.uint32)
-        _scatter(chunk.users, chunk.items, bits, times, item_of, item_bits, first, shift, places[c], records)
+        record(chunk, shift, places[c], records)
 
     _in_threads(deal, range(len(chunks)))
     chunks.clear()
-    return records, starts
+    return lambda b: records[starts[b] : starts[b + 1]], starts
 
 
-_EMPTY = Chunk(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32), None)
+def _as_they_are(
+    chunks: list[Chunk], record: _Recorder, shift: int, n_buckets: int
+) -> tuple[RecordsOf, NDArray[np.int64]]:
+    """Make the records of a bucket when they are asked for, where rows come by user: no second copy of all rows."""
+    starts = np.concatenate(([0], np.cumsum(_counts(chunks, shift, n_buckets).sum(axis=0))))
+    ends = np.cumsum([len(chunk) for chunk in chunks])
+
+    def records_of(b: int) -> NDArray[np.uint64]:
+        start, stop = int(starts[b]), int(starts[b + 1])
+        records, place = np.empty((stop - start, 2), np.uint64), np.zeros(1, np.int64)
+        for c in range(int(np.searchsorted(ends, start, "right")), len(chunks)):
+            before = int(ends[c]) - len(chunks[c])
+            if before >= stop:
+                break
+            record(chunks[c].part(max(start - before, 0), stop - before), _ONE_BUCKET, place, records)
+        return records
+
+    return records_of, starts
+
+
+def _counts(chunks: list[Chunk], shift: int, n_buckets: int) -> NDArray[np.int64]:
+    """Count the rows of each chunk in each bucket."""
+    counts = np.zeros((len(chunks), n_buckets), np.int64)
+    _in_threads(lambda c: count(chunks[c].users, shift, counts[c]), range(len(chunks)))
+    return counts
+
+
+def _is_by_user(chunks: list[Chunk]) -> bool:
+    """Tell whether the users' codes never fall, as in most data sets."""
+    ends = [(chunk.users[0], chunk.users[-1]) for chunk in chunks if len(chunk)]
+    meet = all(last <= first for (_, last), (first, _) in pairwise(ends))
+    return meet and all(never_falls(chunk.users) for chunk in chunks)
 
 
 def _sort_buckets(
-    records: NDArray[np.uint64],
+    records_of: RecordsOf,
     starts: NDArray[np.int64],
     shift: int,
     user_of: NDArray[np.int32],
@@ -147,7 +199,7 @@ def _sort_buckets(
     first: int | None,
 ) -> Rows:
     """Sort every bucket and write it out by columns, then close the gaps that repeated pairs left."""
-    n, n_users = len(records), _size(user_of)
+    n, n_users = int(starts[-1]), _size(user_of)
     items, values = np.empty(n, np.int32), np.empty(n, np.uint32)
     times = np.empty(0 if first is None else n, np.int64)
     activity = np.zeros(n_users, np.int64)
@@ -161,7 +213,7 @@ def _sort_buckets(
         first_key = b << shift << item_bits
         out = items[part], values[part], times[part] if first is not None else times, activity
         room = rooms.room[: part.stop - part.start]
-        _sort_and_write(records[part], room, first_key, shift + item_bits, item_bits, first or 0, user_of, *out)
+        sort_and_write(records_of(b), room, first_key, shift + item_bits, item_bits, first or 0, user_of, *out)
 
     _in_threads(sort, range(len(starts) - 1))
     indptr = np.zeros(n_users + 1, np.int64)
@@ -186,7 +238,7 @@ def _closed_up(column: Any, starts: NDArray[np.int64], ends: NDArray[np.int64]) 
 def distinct_values(values: NDArray[np.floating]) -> NDArray[np.floating]:
     """Give the distinct values, ascending; quick where they are few, as ratings are."""
     few = np.empty(_FEW, values.dtype)
-    n = _distinct_few(values, few)
+    n = distinct_few(values, few)
     return np.unique(values if n < 0 else few[:n])
 
 
@@ -207,138 +259,3 @@ def _assemble_by_lexsort(chunks: list[Chunk], user_of: NDArray[np.int32], item_o
 def _in_threads(work: Callable[[int], None], numbers: Iterable[int]) -> None:
     with ThreadPoolExecutor(n_threads()) as pool:
         list(pool.map(work, numbers))
-
-
-@njit(cache=True, nogil=True)
-def _distinct_few(values, few):  # type: ignore[no-untyped-def]
-    """Collect distinct values as long as there is room; -1 when there is none left."""
-    recent = np.full(_RECENT, np.nan, np.float32)
-    n = 0
-    for r in range(len(values)):
-        value = values[r]
-        slot = int(abs(value) * 2) & (_RECENT - 1)
-        if recent[slot] == value:
-            continue
-        recent[slot] = value
-        k = 0
-        while k < n and few[k] != value:
-            k += 1
-        if k == n:
-            if n == len(few):
-                return -1
-            few[n] = value
-            n += 1
-    return n
-
-
-@njit(cache=True, nogil=True)
-def mark(codes, seen):  # type: ignore[no-untyped-def]
-    """Set the marks of the codes that occur."""
-    for code in codes:
-        seen[code] = True
-
-
-@njit(cache=True, nogil=True)
-def _count(users, shift, counts):  # type: ignore[no-untyped-def]
-    for r in range(len(users)):
-        counts[users[r] >> shift] += 1
-
-
-@njit(cache=True, nogil=True)
-def _scatter(users, items, bits, times, item_of, item_bits, first, shift, place, records):  # type: ignore[no-untyped-def]
-    timed, up = len(times) > 0, np.uint64(item_bits)
-    for r in range(len(users)):
-        user = users[r]
-        p = place[user >> shift]
-        place[user >> shift] = p + 1
-        records[p, 0] = (np.uint64(user) << up) | np.uint64(item_of[items[r]])
-        time = np.uint64(times[r] - first) if timed else np.uint64(0)
-        records[p, 1] = (np.uint64(bits[r]) << np.uint64(32)) | time
-
-
-@njit(cache=True, nogil=True)
-def _ascends(records):  # type: ignore[no-untyped-def]
-    for r in range(1, len(records)):  # noqa: SIM110 (numba compiles this loop, not all())
-        if records[r - 1, 0] > records[r, 0]:
-            return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _digit_starts(records, first_key, n_passes, width):  # type: ignore[no-untyped-def]
-    """Count every digit of the keys in one sweep, and give where each digit's records begin in each pass."""
-    mask, first_key = np.uint64((1 << width) - 1), np.uint64(first_key)
-    starts = np.zeros((n_passes, (1 << width) + 1), np.int64)
-    for r in range(len(records)):
-        key = records[r, 0] - first_key
-        for p in range(n_passes):
-            starts[p, np.int64((key >> np.uint64(p * width)) & mask) + 1] += 1
-    for p in range(n_passes):
-        for d in range(1 << width):
-            starts[p, d + 1] += starts[p, d]
-    return starts
-
-
-@njit(cache=True, nogil=True)
-def _radix_pass(source, target, first_key, shift, width, place):  # type: ignore[no-untyped-def]
-    """Put records in the order of ``width`` bits of their key, keeping the order among equals."""
-    mask, first_key, shift = np.uint64((1 << width) - 1), np.uint64(first_key), np.uint64(shift)
-    for r in range(len(source)):
-        digit = np.int64(((source[r, 0] - first_key) >> shift) & mask)
-        p = place[digit]
-        place[digit] = p + 1
-        target[p, 0] = source[r, 0]
-        target[p, 1] = source[r, 1]
-
-
-@njit(cache=True, nogil=True)
-def _sort_and_write(records, room, first_key, bits, item_bits, first, user_of, items, values, times, activity):  # type: ignore[no-untyped-def]
-    """Sort a bucket by (user, item) and write it out; what is in order already is not moved."""
-    source, target = records, room
-    if not _ascends(records):
-        n_passes = (bits + _DIGIT_BITS - 1) // _DIGIT_BITS
-        width = (bits + n_passes - 1) // n_passes
-        starts = _digit_starts(records, first_key, n_passes, width)
-        for p in range(n_passes):
-            _radix_pass(source, target, first_key, p * width, width, starts[p])
-            source, target = target, source
-    _write(source, item_bits, first, user_of, items, values, times, activity)
-
-
-@njit(cache=True, nogil=True)
-def _write(records, item_bits, first, user_of, items, values, times, activity):  # type: ignore[no-untyped-def]
-    """Write sorted records by columns; of equal pairs the latest, which is the last among equal times."""
-    up, low, low32 = np.uint64(item_bits), np.uint64((1 << item_bits) - 1), np.uint64(0xFFFFFFFF)
-    timed, n = len(times) > 0, 0
-    for r in range(len(records)):
-        time = np.int64(records[r, 1] & low32) + first
-        repeated = r > 0 and records[r, 0] == records[r - 1, 0]
-        if repeated and timed and time < times[n - 1]:
-            continue
-        if not repeated:
-            activity[user_of[np.int64(records[r, 0] >> up)]] += 1
-            n += 1
-        items[n - 1] = np.int32(records[r, 0] & low)
-        values[n - 1] = np.uint32(records[r, 1] >> np.uint64(32))
-        if timed:
-            times[n - 1] = time
-
-
-@njit(cache=True)
-def transpose_rows(indptr, items, n_items):  # type: ignore[no-untyped-def]
-    """Give column starts, the row of each column entry, and the order that takes row entries to column entries."""
-    n = len(items)
-    starts = np.zeros(n_items + 1, np.int64)
-    for r in range(n):
-        starts[items[r] + 1] += 1
-    for i in range(n_items):
-        starts[i + 1] += starts[i]
-    place = starts[:-1].copy()
-    rows, order = np.empty(n, np.int32), np.empty(n, np.int64)
-    for u in range(len(indptr) - 1):
-        for r in range(indptr[u], indptr[u + 1]):
-            p = place[items[r]]
-            place[items[r]] = p + 1
-            rows[p] = u
-            order[p] = r
-    return starts, rows, order

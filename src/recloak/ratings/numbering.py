@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from recloak.ratings.assemble import mark
 from recloak.ratings.hashing import NumberTable, TextTable
 from recloak.ratings.ids import IdMap
+from recloak.ratings.sorting import mark
 from recloak.ratings.storage import Column
 
 _SMALL = 1 << 31
