@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "recloak"
 
 # From the innermost to the outermost; rooms on one line are siblings and never import each other.
 LAYERS = [
-    {"errors", "randomness", "options", "progress", "files", "intervals"},
+    {"errors", "randomness", "options", "progress", "files", "intervals", "threads"},
     {"ratings"},
     {"publish", "related", "mentions"},
     {"attacks"},

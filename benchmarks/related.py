@@ -1,0 +1,127 @@
+"""Related-item lists: similarity beside scipy and implicit, the simulation beside a literal one, a large release."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from benchmarks.measure import measure
+
+
+def source() -> str:
+    return str(Path(os.environ["RECLOAK_DATA"]) / "ml" / "ml-1m.inter")
+
+
+def ours_similarity(path: str) -> None:
+    from recloak.ratings import read
+    from recloak.related.similarity import nearest
+
+    ratings = read(path)
+    nearest(ratings.until(0), 5)  # compiled before the clock that matters
+    timed(lambda: nearest(ratings, 5))
+
+
+def scipy_similarity(path: str) -> None:
+    import numpy as np
+    import scipy.sparse
+
+    from recloak.ratings import read
+
+    matrix = scipy.sparse.csc_array(read(path).matrix, dtype=np.float64)
+    timed(lambda: top_of((matrix / np.sqrt((matrix**2).sum(axis=0))).tocsr()))
+
+
+def top_of(normed):
+    import numpy as np
+
+    scores = (normed.T @ normed).tocsr()
+    for row in range(scores.shape[0]):
+        place = slice(scores.indptr[row], scores.indptr[row + 1])
+        np.argpartition(-scores.data[place], min(6, len(scores.data[place]) - 1))
+
+
+def implicit_similarity(path: str) -> None:
+    import warnings
+
+    import scipy.sparse
+    from implicit.nearest_neighbours import CosineRecommender
+
+    from recloak.ratings import read
+
+    warnings.simplefilter("ignore")
+    matrix = scipy.sparse.csr_matrix(read(path).matrix)
+    timed(lambda: CosineRecommender(K=6, num_threads=2).fit(matrix, show_progress=False))
+
+
+def timed(work) -> None:
+    """Print the best of three in wall and CPU seconds on standard error (the process itself also reads the data)."""
+    import sys
+    import time
+
+    best = []
+    for _ in range(3):
+        wall, cpu = time.perf_counter(), time.process_time()
+        work()
+        best.append((time.process_time() - cpu, time.perf_counter() - wall))
+    print(f"    the step alone: {min(best)[0]:.2f} s CPU, {min(best)[1]:.2f} s wall", file=sys.stderr)
+
+
+def simulation(path: str, evidence: str, method: str, literal: bool) -> dict[str, float]:
+    from recloak.ratings import read
+    from recloak.related.model import BoundOptions
+    from recloak.related.recipe import MethodOptions
+    from recloak.related.simulate import simulate
+
+    run = simulate(
+        read(path),
+        bound=BoundOptions(evidence=evidence),
+        method=MethodOptions(method=method, literal=literal),
+        compare=False,
+    )
+    return {
+        "recall": run.mean("recall"),
+        "targeted": run.mean("targeted_recall"),
+        "max_breach": run.max_breach,
+        "seconds_anonymising": sum(record.seconds for record in run.records),
+        "seconds_all": sum(record.seconds_all for record in run.records),
+    }
+
+
+def large_release(path: str) -> dict[str, float]:
+    from recloak.ratings import read
+    from recloak.related.model import BoundOptions, Holders
+    from recloak.related.recipe import MethodOptions, make_release
+    from recloak.related.similarity import nearest
+    from recloak.related.simulate import ProtocolOptions, schedule
+
+    ratings = read(path)
+    holders, method, bound = Holders.of(ratings), MethodOptions(), BoundOptions()
+    before, now = schedule(ratings, ProtocolOptions(initial=95, gap=5))
+    first = make_release((), nearest(ratings.until(before), method.depth), holders, before, bound, method)
+    step = make_release((first.release,), nearest(ratings.until(now), method.depth), holders, now, bound, method)
+    return {"recall": step.cost.recall, "max_breach": step.verdict.max_breach, "seconds_anonymising": step.seconds}
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks related")
+    parser.add_argument(
+        "what", choices=["similarity", "simulation", "literal", "large"], nargs="?", default="similarity"
+    )
+    parser.add_argument("--source", help="ratings to use; by default MovieLens-1M from RECLOAK_DATA")
+    given = parser.parse_args(arguments)
+    path = given.source or source()
+    if given.what == "similarity":
+        for name in ("ours", "scipy", "implicit"):
+            print(f"  {name:9} {measure(f'benchmarks.related:{name}_similarity', path)}")
+    elif given.what == "large":
+        print(f"  one release {(done := measure('benchmarks.related:large_release', path))} {done.result}")
+    else:
+        runs = (
+            [("total", "perm", True)]
+            if given.what == "literal"
+            else [("fresh", "perm", False), ("total", "perm", False)]
+        )
+        for evidence, method, literal in runs:
+            done = measure("benchmarks.related:simulation", path, evidence, method, literal)
+            print(f"  {evidence} {method} {'literal' if literal else 'default'} {done} {done.result}")

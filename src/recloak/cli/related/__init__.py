@@ -1,0 +1,1 @@
+"""The commands of ``recloak related``, one file each; names that begin with an underscore are shared."""

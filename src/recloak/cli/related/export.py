@@ -1,0 +1,36 @@
+"""``recloak related export``: the published lists as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from recloak.cli.common import emit_json, json_option
+from recloak.cli.related._shared import store_argument
+
+
+@click.command()
+@store_argument
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="File to write (.csv or .parquet).")
+@click.option("--release", type=click.IntRange(min=1), help="Only this release; by default all.")
+@json_option
+def command(store: str, out: Path, release: int | None, as_json: bool) -> None:
+    """Write the published lists of STORE: columns release, item, position (from 1), related.
+
+    A position that is missing was left empty on purpose. Show it as a gap: closing it would move entries up.
+    """
+    from recloak.errors import OptionError
+    from recloak.related.history import opened, releases, table_of
+    from recloak.related.tables import write_table
+
+    with opened(store) as history:
+        numbers = [one.number for one in releases(history)]
+        if release is not None and release not in numbers:
+            raise OptionError(f"{store}: has {len(numbers)} releases and no release {release}")
+        table = table_of(history, *([] if release is None else [release]))
+    write_table(table, out)
+    if as_json:
+        emit_json({"rows": len(table), "releases": table["release"].n_unique(), "file": str(out)})
+    else:
+        click.echo(f"{len(table)} entries of {table['release'].n_unique()} releases written to {out}.")

@@ -1,0 +1,71 @@
+"""``recloak related publish``: the nightly job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from recloak.cli.common import emit_json, gather, json_option, options_of, source_options, with_progress
+from recloak.cli.related._shared import (
+    bound_of,
+    bound_options,
+    ratings_of,
+    source_argument,
+    store_argument,
+    verdict_json,
+)
+from recloak.related.recipe import MethodOptions
+from recloak.related.similarity import SimilarityOptions
+
+
+@click.command()
+@store_argument
+@source_argument
+@click.option("--lists", "file", help="Lists of another recommender (item, related, score) instead of our own.")
+@click.option(
+    "--until", type=int, help="Publish as of this time (seconds since 1970), by default that of the last rating."
+)
+@bound_options
+@options_of(MethodOptions)
+@options_of(SimilarityOptions)
+@source_options
+@json_option
+@with_progress
+def command(
+    store: str, source: tuple[str, ...], file: str | None, until: int | None, as_json: bool, **given: Any
+) -> None:
+    """Publish the next release of related-item lists into STORE, safe against every release of the window.
+
+    STORE is a file or a postgresql:// address; SOURCE holds the ratings, with times. Nothing is stored that the
+    verifier refuses.
+    """
+    from recloak.errors import OptionError
+    from recloak.related.history import opened
+    from recloak.related.lists import read_lists
+    from recloak.related.recipe import publish
+
+    method = gather(MethodOptions, given)
+    if method.method == "rp":
+        raise OptionError("rp protects nobody and is for `related simulate` only; use perm or supp")
+    ratings = ratings_of(source, given)
+    lists = None if file is None else read_lists(file, ratings.item_ids)
+    with opened(store, create=True) as history:
+        step = publish(
+            history,
+            ratings,
+            bound=bound_of(given),
+            method=method,
+            similarity=gather(SimilarityOptions, given),
+            lists=lists,
+            until=until,
+        )
+    if as_json:
+        emit_json({"release": step.release.number, "time": step.release.time, **step.cost.to_json(),
+                   "seconds": step.seconds, "verified": verdict_json(step.verdict, ratings.item_ids)})  # fmt: skip
+    else:
+        click.echo(
+            f"Release {step.release.number} stored: recall {step.cost.recall:.3f}, {step.cost.suppressed} entries "
+            f"suppressed, {step.cost.permuted} permuted, largest breach {step.verdict.max_breach:.4f} "
+            f"(delta {step.verdict.bound.delta}) over {step.verdict.n_pairs} pairs of releases."
+        )

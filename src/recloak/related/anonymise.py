@@ -1,0 +1,144 @@
+"""Lists that keep within the bound: suppression and permutation, safe as a whole, with as much kept as can be.
+
+The paper's steps (sections 5.1 and 5.2) handle one item after the other and can undo what they did before. Here every
+step keeps the whole release safe against every earlier release of the window:
+
+1. start from the true lists;
+2. *permute*: where an entry that stood in every earlier release would violate, seat its list quietly (`seats`);
+3. *suppress*: find the violating borders of all targets against all earlier releases and remove a hitting set; what is
+   left is safe, since removing moves nothing (`leaks`);
+4. *replace*: fill the holes, one candidate per list and round: true entries that were removed, entries that stood there
+   before, then the next most similar; each is checked exactly together with all that is there.
+
+The result of `permute` is never below that of `suppress` in recall: the better of the two is taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak.related.leaks import Entries, Watch, admissible, entries_of, sorted_entries, to_remove
+from recloak.related.model import HOLE, Lists
+from recloak.related.seats import propose, reseat, stacked
+
+_ROUNDS = 6  # of re-seating; what still violates afterwards is suppressed
+_CHEAP = 1e-3  # cost of an entry that may be seated quietly, beside 1 for one that can only be removed
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Anonymised:
+    """Lists that are safe to publish."""
+
+    lists: Lists
+    method: str  # what made them: perm, supp or none
+
+
+def anonymise(watch: Watch, ranking: Lists, top: int, method: str = "perm") -> Anonymised:
+    """Make the ``top`` positions of every list safe against the earlier releases of the window.
+
+    ``ranking`` holds the true order of related items, best first, and beyond ``top`` what may replace them.
+    """
+    true = ranking.items[:, :top]
+    if not watch.earlier:
+        return Anonymised(Lists(true.copy()), "none")
+    suppressed = _suppressed(watch, ranking, top)
+    if method == "supp":
+        return Anonymised(Lists(suppressed), "supp")
+    permuted = _permuted(watch, ranking, top)
+    if n_kept(permuted, true) < n_kept(suppressed, true):
+        return Anonymised(Lists(suppressed), "supp")
+    return Anonymised(Lists(permuted), "perm")
+
+
+def n_kept(published: NDArray[np.int32], true: NDArray[np.int32]) -> int:
+    """Count the true entries that were kept, wherever they sit."""
+    return int(kept(published, true).sum())
+
+
+def kept(published: NDArray[np.int32], true: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Tell which true entries still stand in their published list."""
+    found = np.zeros(true.shape, np.bool_)
+    for position in range(published.shape[1]):
+        found |= (true == published[:, position, None]) & (true != HOLE)
+    return found
+
+
+def _suppressed(watch: Watch, ranking: Lists, top: int) -> NDArray[np.int32]:
+    """Remove what violates from the true lists and put others into its place."""
+    lists = ranking.items[:, :top].copy()
+    _suppress(watch, lists)
+    _replace(watch, lists, _candidates(watch, ranking, top, with_true=False))
+    return lists
+
+
+def _permuted(watch: Watch, ranking: Lists, top: int) -> NDArray[np.int32]:
+    """Seat quietly what can be, remove what must be, fill what is left."""
+    lists = _reseated(watch, ranking.items[:, :top])
+    _suppress(watch, lists)
+    _replace(watch, lists, _candidates(watch, ranking, top, with_true=True))
+    return lists
+
+
+def _reseated(watch: Watch, true: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Seat the lists quietly in which an entry violates that stood in all earlier releases."""
+    stack = stacked(watch.earlier)
+    lists, must = true.copy(), np.zeros(true.shape, np.bool_)
+    for _ in range(_ROUNDS):
+        entries = entries_of(watch, lists)
+        settled = _settled(entries, stack)
+        loud = entries.where(to_remove(watch, entries, np.where(settled, _CHEAP, 1.0)) & settled)
+        ranks = np.argmax(true[loud.owners] == loud.targets[:, None], axis=1)
+        fresh = ~must[loud.owners, ranks]
+        if not fresh.any():
+            break
+        must[loud.owners, ranks] = True
+        reseat(np.unique(loud.owners[fresh]), true, must, stack, lists)
+    return lists
+
+
+def _settled(entries: Entries, stack: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Tell which entries stood in their list in every earlier release."""
+    stood = (stack[:, entries.owners, :] == entries.targets[None, :, None]).any(axis=2)
+    settled: NDArray[np.bool_] = stood.all(axis=0)
+    return settled
+
+
+def _suppress(watch: Watch, lists: NDArray[np.int32]) -> None:
+    """Remove entries until no set violates; among equals the one lower in its list goes first."""
+    entries = entries_of(watch, lists)
+    costs = 1.0 - entries.positions / (100.0 * lists.shape[1])
+    gone = entries.where(to_remove(watch, entries, costs))
+    lists[gone.owners, gone.positions] = HOLE
+
+
+def _candidates(watch: Watch, ranking: Lists, top: int, *, with_true: bool) -> NDArray[np.int32]:
+    """Give for every list who may fill a hole, in order: true entries, earlier entries, the next most similar."""
+    stack = stacked(watch.earlier)
+    old = stack[::-1].transpose(1, 0, 2).reshape(stack.shape[1], -1)
+    true, next_ones = ranking.items[:, :top], ranking.items[:, top:]
+    if not with_true:
+        old = np.where((old[:, :, None] == true[:, None, :]).any(axis=2), HOLE, old).astype(np.int32)
+    parts = [true, old, next_ones] if with_true else [old, next_ones]
+    return np.ascontiguousarray(np.concatenate(parts, axis=1))
+
+
+def _replace(watch: Watch, lists: NDArray[np.int32], candidates: NDArray[np.int32]) -> None:
+    """Fill holes round by round with candidates that make no violating set."""
+    stack = stacked(watch.earlier)
+    pointers = np.zeros(len(lists), np.int64)
+    owners = np.flatnonzero((lists == HOLE).any(axis=1))
+    while len(owners):
+        items, places = np.empty(len(owners), np.int32), np.zeros(len(owners), np.int32)
+        since = np.zeros((len(owners), len(stack)), np.bool_)
+        propose(lists, candidates, pointers, stack, owners, items, places, since)
+        named = items != HOLE
+        owners, items, places, since = owners[named], items[named], places[named], since[named]
+        silent = ~since.any(axis=1)
+        lists[owners[silent], places[silent]] = items[silent]
+        heard = sorted_entries(items[~silent], owners[~silent], places[~silent], since[~silent])
+        taken = heard.where(admissible(watch, entries_of(watch, lists), heard))
+        lists[taken.owners, taken.positions] = taken.targets
+        owners = owners[(lists[owners] == HOLE).any(axis=1)]

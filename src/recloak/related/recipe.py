@@ -1,0 +1,151 @@
+"""The nightly job: true lists in, safe lists out, verified before they are stored."""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recloak.errors import InputError, OptionError, RefusedError
+from recloak.options import Options, option
+from recloak.ratings import Ratings
+from recloak.related import history
+from recloak.related.anonymise import anonymise
+from recloak.related.history import Store
+from recloak.related.leaks import Watch
+from recloak.related.lists import build
+from recloak.related.literal import literal
+from recloak.related.measures import Cost, cost, reasons
+from recloak.related.model import BoundOptions, Holders, Lists, Release, require_proper, require_times
+from recloak.related.similarity import SimilarityOptions
+from recloak.related.verify import Verdict, verify
+
+METHODS = ("perm", "supp", "rp", "none")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodOptions(Options):
+    """How safe lists are made."""
+
+    top: int = option(5, "positions of a list", at_least=1)
+    method: str = option(
+        "perm",
+        "perm: re-seat or suppress; supp: suppress only; rp: noise on the ratings; none: the true lists",
+        choices=METHODS,
+    )
+    literal: bool = option(False, "run the printed algorithm, which leaves violations; the store refuses those")
+    candidates: int = option(20, "how far down the ranking replacements are looked for", at_least=1)
+    budget: int = option(10**9, "most steps of one exact search; where they run out, entries are removed", at_least=1)
+
+    @property
+    def depth(self) -> int:
+        """Length of the ranking that the method needs."""
+        return max(self.top, self.candidates)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Step:
+    """One release that was made, with its proof and its price."""
+
+    release: Release
+    true: Lists
+    verdict: Verdict
+    cost: Cost
+    seconds: float  # of anonymising
+
+
+def make_release(
+    earlier: tuple[Release, ...],
+    ranking: Lists,
+    holders: Holders,
+    time: int,
+    bound: BoundOptions,
+    method: MethodOptions,
+) -> Step:
+    """Make the next release from a ranking, verify it against the window, and say what it cost."""
+    if method.literal and bound.evidence != "total":
+        raise OptionError("--literal follows theorem 1 to the letter and needs --evidence total")
+    window = earlier[len(earlier) - bound.span(len(earlier) + 1) :]
+    started = clock.perf_counter()
+    lists = _lists(Watch(window, time, holders, bound, method.budget), ranking, method)
+    seconds = clock.perf_counter() - started
+    require_proper(lists)
+    release = Release(earlier[-1].number + 1 if earlier else 1, time, lists)
+    verdict = verify((*window, release), holders, bound.but(window=None), newest_only=True)
+    true = ranking.cut(method.top)
+    return Step(release, true, verdict, cost(lists, true), seconds)
+
+
+def _lists(watch: Watch, ranking: Lists, method: MethodOptions) -> Lists:
+    if method.method in ("rp", "none"):
+        return Lists(ranking.cut(method.top).items)
+    if method.literal and watch.earlier:
+        return literal(watch, ranking, method.top, method.method)
+    return anonymise(watch, ranking, method.top, method.method).lists
+
+
+def publish(
+    store: Store,
+    ratings: Ratings,
+    *,
+    bound: BoundOptions,
+    method: MethodOptions,
+    similarity: SimilarityOptions | None = None,
+    lists: Lists | None = None,
+    until: int | None = None,
+) -> Step:
+    """Publish the next release: of lists made from the ratings, or of another recommender's ``lists``.
+
+    Nothing is stored that the verifier refuses, or when somebody else has published meanwhile.
+    """
+    require_times(ratings)
+    assert ratings.times is not None
+    if not ratings.n_ratings:
+        raise InputError("there are no ratings to publish lists from")
+    time = int(ratings.times.max()) if until is None else until
+    earlier = history.published(store, ratings.item_ids)
+    if earlier and time < earlier[-1].time:
+        raise InputError(f"a release must not be older than the last one (time {earlier[-1].time}), got time {time}")
+    ranking = build(ratings, method.depth, similarity, until=time) if lists is None else _padded(lists, method.top)
+    step = make_release(earlier, ranking, Holders.of(ratings), time, bound, method)
+    keep(store, step, ratings, settings_of(bound, method, similarity))
+    return step
+
+
+def _padded(lists: Lists, top: int) -> Lists:
+    """Give lists at least ``top`` positions."""
+    missing = max(0, top - lists.top)
+    return Lists(np.pad(lists.items, ((0, 0), (0, missing)), constant_values=-1)) if missing else lists
+
+
+def keep(store: Store, step: Step, ratings: Ratings, settings: dict[str, Any]) -> None:
+    """Store a release that was verified, with why its entries differ from the true ones."""
+    if not step.verdict.passed:
+        raise RefusedError(refusal(step.verdict, ratings))
+    more = {"max_breach": step.verdict.max_breach, "cost": step.cost.to_json(), "seconds": step.seconds}
+    history.append(store, step.release, ratings.item_ids, {**settings, **more}, reasons(step.release.lists, step.true))
+
+
+def refusal(verdict: Verdict, ratings: Ratings) -> str:
+    """Say in one sentence why a release cannot be stored."""
+    if not verdict.violations:
+        return f"the release was not stored: {verdict.n_unknown} items could not be verified within the budget"
+    one = max(verdict.violations, key=lambda finding: finding.breach)
+    ids = ratings.item_ids.ids
+    background = ", ".join(str(ids[item]) for item in one.background)
+    return (
+        f"the release was not stored: whoever knows that somebody rated {background} learns of item {ids[one.target]} "
+        f"with probability {one.breach:.3f}, more than delta {verdict.bound.delta} "
+        f"({len(verdict.violations)} such backgrounds)"
+    )
+
+
+def settings_of(bound: BoundOptions, method: MethodOptions, similarity: SimilarityOptions | None) -> dict[str, Any]:
+    """Give what a release was made with, ready for JSON."""
+    return {
+        "bound": bound.to_mapping(),
+        "method": method.to_mapping(),
+        "similarity": (similarity or SimilarityOptions()).to_mapping(),
+    }

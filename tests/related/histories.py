@@ -1,0 +1,60 @@
+"""Small histories for the tests: ratings that arrive period by period, and how to release lists along them."""
+
+import numpy as np
+
+from recloak.ratings import Ratings
+from recloak.related.anonymise import anonymise
+from recloak.related.leaks import Watch
+from recloak.related.model import BoundOptions, Holders, Release
+from recloak.related.similarity import nearest
+
+NEVER = 99  # a time after every release: somebody who rates everything, so that every item is known
+
+
+def ratings_of(matrices):
+    """Give ratings from one users x items matrix per period: a cell is rated at the first period that shows it."""
+    n_users, n_items = np.array(matrices[0]).shape
+    rows = [(n_users, item, 1.0, NEVER) for item in range(n_items)]
+    seen = np.zeros((n_users, n_items), bool)
+    for period, matrix in enumerate(matrices):
+        cells = (np.array(matrix) > 0) & ~seen
+        rows += [(u, i, float(matrix[u][i]), period) for u, i in zip(*np.nonzero(cells), strict=True)]
+        seen |= cells
+    users, items, values, times = (np.array(column) for column in zip(*rows, strict=True))
+    return Ratings.from_arrays(users, items, values, times)
+
+
+def random_history(rng):
+    """Draw ratings, the number of periods, the length of lists and the depth of the ranking."""
+    n_users, n_items, n_periods = rng.integers(2, 9), rng.integers(3, 8), rng.integers(2, 6)
+    rated = rng.random((n_users, n_items)) < rng.uniform(0.2, 0.8)
+    born, values = rng.integers(0, n_periods, rated.shape), rng.integers(1, 6, rated.shape)
+    matrices = [np.where(rated & (born <= period), values, 0) for period in range(n_periods)]
+    return ratings_of(matrices), int(n_periods), int(rng.integers(1, 4)), int(rng.integers(0, 4))
+
+
+def random_bound(rng):
+    """Draw a bound."""
+    return BoundOptions(
+        delta=float(rng.choice([0, 0.1, 0.34, 0.5, 0.67, 0.8, 1])),
+        window=[2, 3, 4, None][rng.integers(4)],
+        evidence=["fresh", "total"][rng.integers(2)],
+        knowledge=[None, None, 1, 2][rng.integers(4)],
+    )
+
+
+def true_releases(ratings, n_periods, top):
+    """Release the true lists after every period."""
+    return [Release(t + 1, t, nearest(ratings.until(t), top)) for t in range(n_periods)]
+
+
+def safe_releases(ratings, n_periods, top, bound, method="perm", *, more=3, budget=10**9):
+    """Release anonymised lists after every period."""
+    holders = Holders.of(ratings)
+    made: list[Release] = []
+    for time in range(n_periods):
+        window = tuple(made[len(made) - bound.span(len(made) + 1) :])
+        watch = Watch(window, time, holders, bound, budget)
+        lists = anonymise(watch, nearest(ratings.until(time), top + more), top, method).lists
+        made.append(Release(time + 1, time, lists))
+    return made

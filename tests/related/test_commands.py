@@ -1,0 +1,139 @@
+"""The commands, end to end on small data, and one sentence for each mistake."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from recloak.cli.main import run
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    rng = np.random.default_rng(3)
+    table = pl.DataFrame(
+        {
+            "user": rng.integers(0, 60, 900),
+            "item": (rng.pareto(1, 900) * 4).astype(int) % 15,
+            "rating": rng.integers(1, 6, 900),
+            "time": np.arange(900),
+        }
+    ).unique(["user", "item"], keep="first", maintain_order=True)
+    path = tmp_path_factory.mktemp("related") / "ratings.csv"
+    table.write_csv(path)
+    return str(path)
+
+
+def answer(capsys, *arguments, code=0):
+    assert run(["related", *map(str, arguments), "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+def sentence(capsys, *arguments, code=2):
+    assert run(["related", *map(str, arguments)]) == code
+    said = capsys.readouterr().err.strip()
+    assert said.startswith("recloak: ")
+    assert "\n" not in said
+    return said
+
+
+def test_nights_of_publishing_are_verified_told_exported_and_attacked(source, tmp_path, capsys):
+    store = tmp_path / "history.db"
+    for night, until in enumerate((200, 400, 899), 1):
+        told = answer(capsys, "publish", store, source, "--until", until, "--delta", 0.3)
+        assert told["release"] == night
+        assert told["verified"]["verdict"] == "pass"
+    proof = answer(capsys, "verify", store, source, "--residual", 2, "--seed", 1)
+    assert (proof["verdict"], proof["pairs_checked"], proof["delta"], proof["window"]) == ("pass", 3, 0.3, 4)
+    assert proof["max_breach"] <= 0.3
+    assert 0 <= proof["residual"]["above_delta"]["rate"] <= 1
+    listed = answer(capsys, "history", store)["releases"]
+    assert [one["number"] for one in listed] == [1, 2, 3]
+    changes = answer(capsys, "history", store, "--changes", 1, 3)["changes"]
+    assert {row["change"] for row in changes} <= {"appeared", "vanished", "rose", "sank"}
+    out = tmp_path / "lists.parquet"
+    assert answer(capsys, "export", store, "-o", out)["releases"] == 3
+    assert pl.read_parquet(out).columns == ["release", "item", "position", "related"]
+    curves = answer(capsys, "attack", store, source, "--known", 3, "--targets", 40, "--seed", 1)
+    assert {curve["variant"] for curve in curves["original"]} == {"count", "weighted", "largest", "vanish"}
+    assert set(curves) == {"original", "published"}
+
+
+def test_true_lists_in_the_store_fail_the_verifier(source, tmp_path, capsys):
+    store = tmp_path / "history.db"
+    answer(capsys, "publish", store, source, "--until", 200)
+    said = sentence(capsys, "publish", store, source, "--method", "none", code=1)
+    assert "the release was not stored: whoever knows that somebody rated" in said
+    assert len(answer(capsys, "history", store)["releases"]) == 1
+    assert answer(capsys, "publish", store, source, "--delta", 1)["release"] == 2
+    failed = answer(capsys, "verify", store, source, "--delta", 0.01, "--evidence", "total", code=1)
+    assert failed["verdict"] == "fail"
+    one = failed["violations"][0]
+    assert one["breach"] == one["above"] / one["below"] > 0.01
+
+
+def test_lists_of_another_recommender_are_taken(source, tmp_path, capsys):
+    lists, store = tmp_path / "lists.csv", tmp_path / "history.db"
+    answer(capsys, "build", source, "-o", lists, "--top", 8, "--until", 300)
+    assert answer(capsys, "publish", store, source, "--lists", lists, "--until", 300)["recall"] == 1.0
+    answer(capsys, "build", source, "-o", lists, "--top", 8)
+    assert answer(capsys, "publish", store, source, "--lists", lists)["verified"]["verdict"] == "pass"
+
+
+def test_a_simulation_goes_on_where_it_was_broken_off(source, tmp_path, capsys):
+    flags = ("--gap", 20, "--window", 3, "--delta", 0.4)
+    whole = answer(capsys, "simulate", source, *flags, "--history", tmp_path / "whole.db")
+    assert whole["passed"]
+    assert whole["max_breach"] <= 0.4
+    again = answer(capsys, "simulate", source, *flags, "--history", tmp_path / "whole.db")
+    assert again == whole  # nothing was made anew, or its seconds would differ
+    assert "other settings" in sentence(capsys, "simulate", source, "--history", tmp_path / "whole.db")
+
+
+@pytest.mark.parametrize("method", [["--method", "rp"], ["--method", "none"], ["--literal", "--evidence", "total"]])
+def test_baselines_run_and_are_honest_about_their_breach(source, capsys, method):
+    told = answer(capsys, "simulate", source, "--gap", 30, "--window", 2, "--seed", 1, *method)
+    assert told["max_breach"] > 0.1 or told["passed"]
+
+
+def test_advice_is_a_table_of_delta_and_recall(source, capsys):
+    rows = answer(capsys, "advise", source, "--deltas", "0.1,0.9", "--gap", 40)["advice"]
+    assert [(row["evidence"], row["delta"]) for row in rows] == [
+        ("fresh", 0.1), ("fresh", 0.9), ("total", 0.1), ("total", 0.9),
+    ]  # fmt: skip
+    assert all(row["max_breach"] <= row["delta"] for row in rows)
+    assert all(row["ceiling"] is None or row["recall"] <= row["ceiling"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("rows", "rule"),
+    [
+        ("item,related,score\n1,77,0.5\n", "an item of the lists must be in the ratings"),
+        ("item,related,score\n1,2,0.5\n3,3,0.5\n", "an item must not stand in its own list"),
+        ("item,related,score\n1,2,0.5\n1,2,0.4\n", "an entry must not stand twice in a list"),
+        ("item,related\n1,2\n", "score is missing"),
+        ("item,related,score\n1,2,nan\n", "a score must be a finite number"),
+        ("item,related,score\n1,,0.5\n", "every row of lists needs"),
+    ],
+)
+def test_lists_that_cannot_be_right_are_refused(source, tmp_path, capsys, rows, rule):
+    lists = tmp_path / "lists.csv"
+    lists.write_text(rows)
+    assert rule in sentence(capsys, "publish", tmp_path / "history.db", source, "--lists", lists)
+
+
+def test_mistakes_get_one_sentence(source, tmp_path, capsys):
+    store, plain = tmp_path / "history.db", tmp_path / "plain.csv"
+    plain.write_text("user,item,rating\n1,1,5\n2,1,3\n")
+    assert "need ratings with times" in sentence(capsys, "publish", store, plain)
+    answer(capsys, "publish", store, source, "--until", 300)
+    assert "must not be older" in sentence(capsys, "publish", store, source, "--until", 200)
+    assert "longer than the history of 1" in sentence(capsys, "verify", store, source, "--window", 5)
+    assert "longer than the history" in sentence(capsys, "simulate", source, "--gap", 50, "--window", 9)
+    assert "no release 9" in sentence(capsys, "export", store, "-o", tmp_path / "x.csv", "--release", 9)
+    assert "no release 9" in sentence(capsys, "history", store, "--changes", 1, 9)
+    assert "needs --evidence total" in sentence(capsys, "publish", store, source, "--literal")
+    assert "rp protects nobody" in sentence(capsys, "publish", store, source, "--method", "rp")
+    assert "compares two releases" in sentence(capsys, "attack", store, source)
+    assert "there is no history store" in sentence(capsys, "verify", tmp_path / "none.db", source)

@@ -1,0 +1,99 @@
+"""Paper 003 held to the letter, and its holes."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recloak.ratings import Ratings
+from recloak.related.borders import border
+from recloak.related.brute import verify_naive
+from recloak.related.leaks import Watch
+from recloak.related.literal import literal
+from recloak.related.model import BoundOptions, Holders, Lists, Release, moved
+from recloak.related.similarity import nearest
+from recloak.related.verify import verify
+from tests.related.histories import ratings_of, safe_releases, true_releases
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "003"
+FIGURE = json.loads((GOLDEN / "figure1.json").read_text())
+CASES = json.loads((GOLDEN / "counterexamples.json").read_text())["cases"]
+
+
+def figure_1():
+    users, items = np.nonzero(np.array(FIGURE["ratings"]))
+    values = np.array(FIGURE["ratings"])[users, items].astype(float)
+    ratings = Ratings.from_arrays(users, items, values, np.zeros(len(users), int))
+    releases = [Release(n, n - 1, Lists(np.array(FIGURE[f"release_{n}"], np.int32))) for n in (1, 2)]
+    return Holders.of(ratings), releases
+
+
+def test_figure_1_gives_the_moved_lists_that_the_paper_names():
+    _, (first, second) = figure_1()
+    assert moved(first.lists, second.lists)[FIGURE["target"]] == FIGURE["moved"]
+
+
+def test_example_2_gives_exactly_the_border_of_the_paper():
+    holders, _ = figure_1()
+    scratch = (np.zeros(holders.n_users, np.int8), np.full(holders.n_users, -1, np.int32))
+    rule = (np.int64(1), False, FIGURE["delta"], np.int64(99), np.int64(10**9))
+    data = (holders.indptr, holders.users, holders.times)
+    members = np.array(FIGURE["moved"], np.int32)
+    masks, n, enough = border(FIGURE["target"], members, np.int64(0), rule, data, scratch)
+    found = [[int(j) for m, j in enumerate(members) if int(mask[0]) >> m & 1] for mask in masks[:n]]
+    assert enough
+    assert sorted(found) == sorted(FIGURE["border"])
+
+
+def test_the_verifiers_find_the_same_minimal_sets_in_figure_1():
+    holders, releases = figure_1()
+    bound = BoundOptions(delta=FIGURE["delta"], evidence="total", window=2)
+    for check in (verify, verify_naive):
+        violations = check(releases, holders, bound).violations
+        found = [list(one.background) for one in violations if one.target == FIGURE["target"]]
+        assert sorted(found) == sorted(FIGURE["border"])
+
+
+def greedy_releases(case):
+    """Release lists by the printed algorithm, or by the variant of it that the hole is about."""
+    how = dict(case["greedy"])
+    method, history = how.pop("method"), how.pop("history", "published")
+    ratings = ratings_of(case["matrices"])
+    holders, bound = Holders.of(ratings), bound_of(case)
+    made: list[Release] = []
+    true = true_releases(ratings, len(case["matrices"]), case["top"])
+    for time in range(len(case["matrices"])):
+        ranking = nearest(ratings.until(time), 10)
+        known = true[:time] if history == "true" else made
+        window = known[-1:] if history == "last" else known[max(0, len(known) - case["window"] + 1) :]
+        if not known:
+            lists = ranking.cut(case["top"])
+        elif method == "repeat":
+            lists = true[1].lists
+        else:
+            lists = literal(Watch(tuple(window), time, holders, bound), ranking, case["top"], method, **how)
+        made.append(Release(time + 1, time, Lists(lists.items)))
+    return ratings, made
+
+
+def bound_of(case):
+    return BoundOptions(delta=case["delta"], window=case["window"], evidence="total")
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["hole"] for case in CASES])
+def test_the_greedy_steps_leave_this_breach(case):
+    ratings, made = greedy_releases(case)
+    verdict = verify_naive(made, Holders.of(ratings), bound_of(case))
+    found = {(one.target, one.background): one.breach for one in verdict.violations}
+    assert found.get((case["item"], tuple(case["background"]))) == pytest.approx(case["breach"]), found
+
+
+@pytest.mark.parametrize("method", ["perm", "supp"])
+@pytest.mark.parametrize("case", CASES, ids=[case["hole"] for case in CASES])
+def test_the_default_leaves_none(case, method):
+    ratings = ratings_of(case["matrices"])
+    for evidence in ("total", "fresh"):
+        bound = bound_of(case).but(evidence=evidence)
+        made = safe_releases(ratings, len(case["matrices"]), case["top"], bound, method)
+        assert verify_naive(made, Holders.of(ratings), bound).passed
