@@ -16,19 +16,22 @@ def made(tmp_path_factory):
     return out
 
 
-def test_the_demo_leaves_ratings_and_a_report(made):
-    assert {file.name for file in made.iterdir()} >= {"ratings.csv", "report.html", "demo.json"}
+def test_the_demo_leaves_ratings_a_release_and_a_report(made):
+    assert {file.name for file in made.iterdir()} >= {"ratings.csv", "release", "private", "report.html", "demo.json"}
     text = (made / "report.html").read_text()
-    assert "How exposed the users are" in text
+    for heading in ("How exposed the users are", "Can a person be found?", "What is it still good for?"):
+        assert heading in text
     assert len(text.encode()) < 2_000_000
 
 
 def test_the_same_seed_gives_the_same_bytes_into_the_same_folder(made, capsys):
-    before = {file.name: file.read_bytes() for file in made.iterdir()}
+    before = {file: file.read_bytes() for file in made.rglob("*") if file.is_file()}
     assert run(["demo", "-o", str(made), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["seed"], found["report"]) == (1, str(made / "report.html"))
-    assert {file.name: file.read_bytes() for file in made.iterdir()} == before
+    assert {file: file.read_bytes() for file in made.rglob("*") if file.is_file()} == before
+    assert found["verify"]["verdict"] == "pass"
+    assert found["audit"]["verdict"] == "pass"
 
 
 def test_a_folder_with_foreign_files_is_refused_and_kept(tmp_path, capsys):

@@ -18,7 +18,7 @@ from recloak.intervals import wilson
 from recloak.randomness import Rng, randomness
 from recloak.ratings import Ratings
 
-ATTACKER = "members of the target's group subtract their own ratings from the label and read off the target's"
+ATTACKER = "has members of the target's group subtract their own ratings from the label, and reads off the target's"
 
 
 def insider(public: Public, ratings: Ratings, targets: NDArray[np.integer], *, colluders: int, rng: Rng = None) -> Hits:

@@ -87,15 +87,15 @@ def _runs(stage: _Stage) -> Iterator[tuple[Outcome, Run]]:
 
 def _variations(stage: _Stage) -> Iterator[tuple[str, Knowledge]]:
     """Vary one thing at a time about the adversary's knowledge."""
-    known = stage.options.varied_at
+    known, wrong = stage.options.varied_at, max(stage.options.varied_at // 4, 1)
     yield "popular items", Knowledge(known=known, drawn="popular")
     if stage.ratings.n_items > 100:
         yield "outside the top 100", Knowledge(known=known, drawn="rare-100")
     if stage.ratings.n_items > 500:
         yield "outside the top 500", Knowledge(known=known, drawn="rare-500")
     yield "ratings off by a step", Knowledge(known=known, noise=1)
-    yield "a quarter of the ratings wrong", Knowledge(known=known, wrong_ratings=max(known // 4, 1))
-    yield "a quarter of the items wrong", Knowledge(known=known, wrong_items=max(known // 4, 1))
+    yield f"{wrong} ratings wrong", Knowledge(known=known, wrong_ratings=wrong)
+    yield f"{wrong} items wrong", Knowledge(known=known, wrong_items=wrong)
     if stage.ratings.times is not None:
         yield "exact times", Knowledge(known=known, days=0)
         yield "times within 3 days", Knowledge(known=known, days=3)

@@ -8,8 +8,8 @@ from typing import Any
 from recloak.attacks.model import Outcome
 from recloak.intervals import Share
 from recloak.report.audit_naming import curve
-from recloak.report.audit_words import CALLED, RELEASE, shown, why_not
-from recloak.report.charts import Axis, Bars, bars
+from recloak.report.audit_words import CALLED, RELEASE, shown, verdict_in_words, why_not
+from recloak.report.charts import Axis, bars
 from recloak.report.formats import count, percent
 from recloak.report.page import Section, Table
 
@@ -21,16 +21,31 @@ _BESIDE = {
     "intersection": "one release alone",
 }
 
+_SHORT = {"link": "link", "fingerprint": "fingerprint", "insider": "insiders", "intersection": "intersection"}
+
 
 def cell_sections(outcomes: Sequence[Outcome]) -> tuple[Section, ...]:
-    """Show homogeneity and the attacks on cells."""
+    """Show homogeneity, the attacks on cells side by side, and each of them in words and numbers."""
     by_name = {name: [one for one in outcomes if one.name == name] for name in ("homogeneity", *_BESIDE)}
     sections = [curve(by_name["homogeneity"])] if by_name["homogeneity"] else []
+    measured = [one for name in _BESIDE for one in by_name[name] if one.release is not None]
+    sections += [_side_by_side(measured)] if measured else []
     for name in _BESIDE:
-        if by_name[name]:
-            sections.append(_section(name, by_name[name]))
-            sections += [_confidence(by_name[name][0])] if name == "link" and by_name[name][0].release else []
+        sections += [_section(name, by_name[name])] if by_name[name] else []
+        sections += [_confidence(one) for one in by_name[name] if name == "link" and one.release]
     return tuple(sections)
+
+
+def _side_by_side(measured: Sequence[Outcome]) -> Section:
+    found: list[Share | float] = [one.release or 0.0 for one in measured]
+    guessed: list[Share | float] = [one.baseline for one in measured]
+    values = {RELEASE: found, "without this knowledge": guessed}
+    places = [_SHORT[one.name] + (f", {one.known}" if one.name == "insider" else "") for one in measured]
+    meaning = (
+        "How often each attacker is right with the release, and how often without it (or without the colluders, or "
+        "without the second release). What counts is the difference: the nearer the two bars, the less is told."
+    )
+    return Section("Told beyond a guess", meaning, "lower", bars(Axis("attack"), _SUCCESS, places, values))
 
 
 def _section(name: str, found: Sequence[Outcome]) -> Section:
@@ -41,20 +56,13 @@ def _section(name: str, found: Sequence[Outcome]) -> Section:
     assert worst.release is not None
     meaning = (
         f"The attacker {worst.attacker}. {_capital(worst.unit)}: {percent(worst.release.rate)}, against "
-        f"{percent(worst.baseline)} by {_BESIDE[name]}. The nearer the two, the less the release tells."
+        f"{percent(worst.baseline)} by {_BESIDE[name]}: {verdict_in_words(worst)}."
     )
-    return Section(CALLED[name], meaning, "lower", _chart(name, measured), _table(measured))
+    return Section(CALLED[name], meaning, "lower", table=_table(measured))
 
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _chart(name: str, measured: Sequence[Outcome]) -> Bars:
-    places = [f"{one.known} colluding" if name == "insider" else one.unit for one in measured]
-    found: list[Share | float] = [one.release or 0.0 for one in measured]
-    values: dict[str, list[Share | float]] = {RELEASE: found, _BESIDE[name]: [one.baseline for one in measured]}
-    return bars(Axis(""), _SUCCESS, places, values)
 
 
 def _table(measured: Sequence[Outcome]) -> Table:

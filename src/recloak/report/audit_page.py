@@ -71,10 +71,11 @@ def _sentences(found: Audit) -> Iterator[str]:
 def _strongest(worst: Outcome) -> str:
     assert worst.release is not None
     before = "" if worst.original is None else f"; in the original data it names {percent(worst.original.rate)}"
-    knowing = f"who knows {plural(worst.known or 0, 'rating')}" if worst.setting == "plain" else f"({worst.setting})"
+    knowing = plural(worst.known or 0, "known rating") + ("" if worst.setting == "plain" else f", {worst.setting}")
     return (
-        f"The strongest attacker on identity, {CALLED[worst.name]} {knowing}, names {with_interval(worst.release)} of "
-        f"the targets{before}. The release promises at most {percent(worst.bound or 0.0)}."
+        f"The strongest attack on identity is {CALLED[worst.name]} with {knowing}: it names "
+        f"{with_interval(worst.release)} of the targets{before}. The release promises at most "
+        f"{percent(worst.bound or 0.0)}."
     )
 
 

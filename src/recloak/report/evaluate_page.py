@@ -127,7 +127,7 @@ def _rankings(found: Evaluation) -> Section:
         ORIGINAL: [_ndcg(sides["original"]) for sides in named.values()],
         "popularity": [_ndcg(found.baselines["popularity"])] * len(named),
     }
-    chart = bars(Axis("recommender"), Axis("nDCG@10", low=0, high=1), [CALLED[name] for name in named], values)
+    chart = bars(Axis("recommender"), Axis("nDCG@10", low=0), [CALLED[name] for name in named], values)
     trained = [
         (CALLED[name], side, *_ranking_cells(scored)) for name, sides in named.items() for side, scored in sides.items()
     ]
