@@ -47,12 +47,18 @@ def source_options(function: F) -> F:
 
 def _flag(declared: dataclasses.Field[Any], hint: Any) -> Callable[[F], F]:
     name = declared.metadata.get("flag") or f"--{declared.name.replace('_', '-')}"
-    text = declared.metadata.get("text", "")
+    text = as_sentence(declared.metadata.get("text", ""))
     default = declared.default
     if _is(hint, bool):
         return click.option(name, declared.name, is_flag=True, default=None, help=text)
-    shown = "" if default in (None, dataclasses.MISSING) else f" [default: {default}]"
+    shown = "" if default in (None, dataclasses.MISSING) else f"  [default: {default}]"
     return click.option(name, declared.name, type=_click_type(declared, hint), default=None, help=text + shown)
+
+
+def as_sentence(text: str) -> str:
+    """Begin a flag's text with a capital and end it with a period, as click's own texts do."""
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "]")) else f"{text}."
 
 
 def _click_type(declared: dataclasses.Field[Any], hint: Any) -> Any:

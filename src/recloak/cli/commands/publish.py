@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
-from recloak.errors import MissingExtraError
 from recloak.publish.options import PublishOptions
 
 if TYPE_CHECKING:
-    from recloak.publish.release import Release
+    pass
 
 
 class _Grid(click.ParamType[float | str]):
@@ -56,9 +53,10 @@ _folder = click.Path(path_type=Path)
 @click.option("--private", metavar="DIR", type=_folder, help="where who-is-who goes [default: DIR-private]")
 @click.option(
     "--engine",
-    type=click.Choice(["local", "spark"]),
+    type=click.Choice(["local"]),
     default="local",
     show_default=True,
+    expose_value=False,
     help="where the work is done",
 )
 @source_options
@@ -71,7 +69,6 @@ def command(
     layout: str | None,
     file_format: str,
     private: Path | None,
-    engine: str,
     seed: int | None,
     as_json: bool,
     **given: Any,
@@ -81,11 +78,12 @@ def command(
     What was written is verified before it appears; who is who goes into a private folder that only you can read.
     """
     from recloak.publish.folders import check_folders
+    from recloak.publish.recipe import publish
     from recloak.ratings import ReadOptions, read
 
     options = gather(PublishOptions, given)
     public, hidden = check_folders(output, private)
-    release = _publisher(engine)(read(source, options=gather(ReadOptions, given)), options=options, rng=seed)
+    release = publish(read(source, options=gather(ReadOptions, given)), options=options, rng=seed)
     release.write(public, private=hidden, layout=layout, format=file_format)
     facts = release.facts
     if as_json:
@@ -96,17 +94,3 @@ def command(
             f"{facts.n_users:,} users in {facts.n_groups:,} groups of at least {facts.k}, verified, in {public}; "
             f"who is who in {hidden}"
         )
-
-
-def _publisher(engine: str) -> Callable[..., Release]:
-    """Give the function that makes a release on this machine or on Spark."""
-    if engine == "local":
-        from recloak.publish.recipe import publish
-
-        return publish
-    try:
-        return importlib.import_module("recloak.spark.publish").publish
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            f"engine spark needs {error.name}; install it with: pip install 'recloak[spark]'"
-        ) from None
