@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from recloak.publish.exchange import exchange_bins, smallest
 
-NEAR = 12  # groups that a point is held against
+NEAR = 8  # groups that a point is held against, at most
 
 
 def group_bin(

@@ -23,6 +23,7 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 _LEAST_GAIN = 1e-6  # share of a point's mean weighted norm: less is rounding, and could go round in circles
+LISTED = 28  # groups that are looked through for those near a point
 _REORDERED = {"contract", "reassoc", "nsz", "arcp"}  # lets loops use wide registers; the compiled order stays fixed
 
 
@@ -145,14 +146,45 @@ def gather(points, weights, crowding, labels, n_groups, k):  # type: ignore[no-u
 
 
 @njit(cache=True)
-def find_near(groups, u, gaps, near):  # type: ignore[no-untyped-def]
-    """Fill in the groups with the nearest centres to u, its own left out."""
+def near_lists(groups, count):  # type: ignore[no-untyped-def]
+    """Give each group the groups with the nearest centres: (n_groups, count)."""
+    sums, square, sizes = groups.sums, groups.square, groups.sizes
+    lists, gaps = np.empty((len(sizes), count), np.int32), np.empty(len(sizes), np.float32)
+    for g in range(len(sizes)):
+        for h in range(len(sizes)):
+            share = 1.0 / sizes[h]
+            gaps[h] = share * (share * square[h] - 2.0 * dot(sums, g, sums, h) / sizes[g])
+        gaps[g] = np.inf
+        smallest(gaps, lists[g])
+    return lists
+
+
+@njit(cache=True)
+def find_near(groups, u, listed, near):  # type: ignore[no-untyped-def]
+    """Fill in the listed groups that are no farther from u than the rest of its own, nearest first; give their number.
+
+    A swap that lowers E lowers the part of one of the two at least, so it is found from that one's side.
+    """
     points, sums, square, sizes = groups.points, groups.sums, groups.square, groups.sizes
-    for g in range(len(gaps)):
-        share = 1.0 / sizes[g]
-        gaps[g] = share * (share * square[g] - 2.0 * dot(points, u, sums, g))
-    gaps[groups.labels[u]] = np.inf
-    smallest(gaps, near)
+    A, norm, found = groups.labels[u], groups.norms[u], 0
+    rest = 1.0 / (sizes[A] - 1)
+    on_rest = groups.on_sum[u] - norm
+    limit = rest * (rest * (square[A] - 2.0 * groups.on_sum[u] + norm) - 2.0 * on_rest)
+    gaps = np.empty(len(near), np.float32)
+    for B in listed:
+        if B == A:
+            continue
+        share = 1.0 / sizes[B]
+        gap = share * (share * square[B] - 2.0 * dot(points, u, sums, B))
+        if gap > limit or (found == len(near) and gap >= gaps[found - 1]):
+            continue
+        found = min(found + 1, len(near))
+        spot = found - 1
+        while spot > 0 and gaps[spot - 1] > gap:
+            gaps[spot], near[spot] = gaps[spot - 1], near[spot - 1]
+            spot -= 1
+        gaps[spot], near[spot] = gap, B
+    return found
 
 
 @njit(cache=True, forceinline=True)
@@ -233,14 +265,15 @@ def change(groups, u, B, place):  # type: ignore[no-untyped-def]
 def exchange(points, weights, crowding, labels, n_groups, k, n_near, rounds):  # type: ignore[no-untyped-def]
     """Change ``labels`` in place, up to ``rounds`` times over all points, and give the sum of the gains."""
     groups = gather(points, weights, crowding, labels, n_groups, k)
-    gaps, near = np.empty(n_groups, np.float32), np.empty(min(n_near, n_groups - 1), np.int32)
+    lists = near_lists(groups, min(LISTED, n_groups - 1))
+    near = np.empty(min(n_near, n_groups - 1), np.int32)
     floor = _LEAST_GAIN * (weights * groups.norms).mean()
     total = 0.0
     for _ in range(rounds):
         before = total
         for u in range(len(points)):
-            find_near(groups, u, gaps, near)
-            gain, to, place = best_change(groups, u, k, near)
+            found = find_near(groups, u, lists[labels[u]], near)
+            gain, to, place = best_change(groups, u, k, near[:found])
             if gain > floor:
                 change(groups, u, to, place)
                 total += gain

@@ -28,8 +28,10 @@ from recloak.publish.tree import even_bins
 from recloak.randomness import Randomness, Rng, randomness
 from recloak.ratings import Ratings
 
-BIN = 1280  # users of a bin: its points and groups stay in a core's cache
-SWEEPS = 8
+START = 2560  # users of a bin when groups are started
+BIN = 10240  # users of a bin when groups exchange members: its points and sums stay in a core's cache
+SWEEPS = 4
+ROUNDS = 3  # times that a bin is gone through in a sweep
 METHODS = ("default", "paper")
 _SAMPLE = 100_000  # ratings looked at to measure the residuals
 
@@ -158,7 +160,7 @@ def _wide(points: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _group_sorted(work: _Work, sweeps: int, chance: Randomness) -> NDArray[np.int32]:
     with task("grouping", sweeps + 1) as advance:
-        order, starts = even_bins(work.points, size=BIN, unit=work.k, stream=chance.stream("bins"), power=4)
+        order, starts = even_bins(work.points, size=START, unit=work.k, stream=chance.stream("bins"), power=4)
         labels = peel_bins(work.points, order, starts, work.k)
         advance(1)
         for sweep in range(sweeps):
@@ -173,5 +175,5 @@ def _sweep(work: _Work, labels: NDArray[np.int32], stream: np.random.Generator) 
     firsts, users = by_group(labels)
     centres = np.add.reduceat(points[users], firsts[:-1], axis=0) / np.diff(firsts)[:, None].astype(np.float32)
     order, starts = even_bins(centres.astype(np.float32), size=max(BIN // k, 8), unit=1, stream=stream)
-    gains = exchange_bins(points, weights, crowding, labels, users, firsts, order, starts, k, NEAR, 1)
+    gains = exchange_bins(points, weights, crowding, labels, users, firsts, order, starts, k, NEAR, ROUNDS)
     return float(gains.sum())
