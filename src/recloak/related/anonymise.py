@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak.related.leaks import Entries, Watch, admissible, entries_of, sorted_entries, to_remove
+from recloak.related.leaks import Entries, Watch, admissible, entries_of, joined, sorted_entries, to_remove
 from recloak.related.model import HOLE, Lists
 from recloak.related.seats import propose, reseat, stacked
 
@@ -127,7 +127,7 @@ def _candidates(watch: Watch, ranking: Lists, top: int, *, with_true: bool) -> N
 
 def _replace(watch: Watch, lists: NDArray[np.int32], candidates: NDArray[np.int32]) -> None:
     """Fill holes round by round with candidates that make no violating set."""
-    stack = stacked(watch.earlier)
+    stack, entries = stacked(watch.earlier), entries_of(watch, lists)
     pointers = np.zeros(len(lists), np.int64)
     owners = np.flatnonzero((lists == HOLE).any(axis=1))
     while len(owners):
@@ -139,6 +139,7 @@ def _replace(watch: Watch, lists: NDArray[np.int32], candidates: NDArray[np.int3
         silent = ~since.any(axis=1)
         lists[owners[silent], places[silent]] = items[silent]
         heard = sorted_entries(items[~silent], owners[~silent], places[~silent], since[~silent])
-        taken = heard.where(admissible(watch, entries_of(watch, lists), heard))
+        taken = heard.where(admissible(watch, entries, heard))
+        entries = joined(entries, taken)
         lists[taken.owners, taken.positions] = taken.targets
         owners = owners[(lists[owners] == HOLE).any(axis=1)]

@@ -86,6 +86,12 @@ def sorted_entries(
     return Entries(*columns, np.ascontiguousarray(since[order]))
 
 
+def joined(first: Entries, second: Entries) -> Entries:
+    """Put two sets of entries together."""
+    columns = [(getattr(first, name), getattr(second, name)) for name in ("targets", "owners", "positions", "since")]
+    return sorted_entries(*(np.concatenate(both) for both in columns))
+
+
 def to_remove(watch: Watch, entries: Entries, costs: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Choose entries whose removal leaves no violating set against any earlier release, at little cost.
 

@@ -1,0 +1,66 @@
+"""What publishing costs, seen by eye; the ceiling; the residual risk."""
+
+import numpy as np
+import pytest
+
+from recloak.related.ceiling import ceiling
+from recloak.related.lists import perturbed
+from recloak.related.measures import cost, reasons
+from recloak.related.model import BoundOptions, Holders, Lists
+from recloak.related.residual import residual_risk
+from recloak.related.simulate import ProtocolOptions, schedule
+from tests.related.histories import ratings_of, true_releases
+
+TRUE = Lists(np.array([[1, 2], [0, 2], [0, -1], [1, 0]], np.int32))
+SHOWN = Lists(np.array([[2, 1], [0, 3], [0, -1], [1, -1]], np.int32))
+
+
+def test_costs_are_counted_entry_by_entry():
+    found = cost(SHOWN, TRUE)
+    assert found.recall == 5 / 7
+    assert found.targeted_recall == 4 / 6  # the list of item 2 is untouched
+    assert (found.changed_lists, found.suppressed, found.permuted, found.replaced, found.holes) == (3, 2, 2, 1, 1)
+    assert found.staleness == 1 / 6
+    assert found.order_agreement == 0.0  # the one pair that was kept stands the other way round
+
+
+def test_every_changed_entry_has_its_reason():
+    told = set(reasons(SHOWN, TRUE))
+    assert told == {
+        (0, 1, "permuted"), (0, 2, "permuted"), (1, 2, "suppressed"), (1, 3, "replaced"), (3, 0, "suppressed"),
+    }  # fmt: skip
+
+
+def test_untouched_lists_cost_nothing():
+    found = cost(TRUE, TRUE)
+    assert (found.recall, found.targeted_recall, found.staleness) == (1.0, None, 0.0)
+
+
+def test_the_ceiling_counts_entries_that_could_ever_enter():
+    first, second = [[5, 5, 0], [5, 0, 0]], [[5, 5, 4], [5, 0, 0]]
+    ratings = ratings_of([first, second])
+    true = [release.lists for release in true_releases(ratings, 2, 2)]
+    # New at the second release: item 2 in the lists of 0 (P = 1/2) and 1 (P = 1), and both in the list of 2 (P = 1).
+    assert ceiling(true, [0, 1], Holders.of(ratings), 0.5) == [3 / 6]
+
+
+def test_a_further_item_raises_what_an_observer_learns():
+    # Two hold item 0, one of them item 1 too, and that one adds item 2: from {0} 1/2, from {0, 1} certainty.
+    ratings = ratings_of([[[5, 5, 0], [5, 0, 0]], [[5, 5, 4], [5, 0, 0]]])
+    releases = true_releases(ratings, 2, 1)
+    bound = BoundOptions(delta=0.5)
+    known_two = residual_risk(releases, Holders.of(ratings), ratings, bound, known=2, rng=0)
+    assert known_two.max_breach == 1.0
+
+
+def test_releases_are_made_after_shares_of_the_ratings():
+    ratings = ratings_of([[[1, 0], [0, 0]], [[1, 1], [0, 0]], [[1, 1], [1, 1]]])  # 6 ratings, 2 of them at time 99
+    assert schedule(ratings, ProtocolOptions(initial=50, gap=50)) == [2, 99]
+
+
+def test_noise_is_uniform_with_variance_one_and_leaves_the_ratings_alone():
+    ratings = ratings_of([np.full((60, 60), 3)])
+    noise = perturbed(ratings, 1).values - ratings.values
+    assert np.abs(noise).max() <= np.sqrt(3) + 1e-6
+    assert noise.var() == pytest.approx(1.0, abs=0.05)
+    assert np.array_equal(ratings.values[:60], np.full(60, 3))
