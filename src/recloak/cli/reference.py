@@ -23,7 +23,7 @@ verdict *pass*, 1 for verdict *fail*, 2 for bad input or usage, 3 for a bug of o
 
 def reference() -> str:
     """Give the help of every command as one Markdown text."""
-    context = click.Context(cli, info_name="recloak")
+    context = click.Context(cli, info_name="recloak", **cli.context_settings)
     return _HEAD + "".join(_entries(cli, context))
 
 
