@@ -15,7 +15,7 @@ from recloak.attacks.matching import Kernel, match, score
 from recloak.attacks.model import Clues, Knowledge, Public
 from recloak.attacks.nearest import nearest
 from recloak.attacks.public import see_original
-from recloak.attacks.scoreboard import scoreboard
+from recloak.attacks.scoreboard import scoreboard, scoreboard_paper
 from recloak.attacks.structure import structure
 from recloak.ratings import Ratings
 
@@ -141,3 +141,12 @@ def test_times_help_the_scoreboard():
     within = draw_clues(ratings, Knowledge(known=2, days=3), n_targets=2, rng=0)
     assert scoreboard(public, without).user.rate == pytest.approx(1 / 2)
     assert scoreboard(public, within).user.rate == 1.0
+
+
+def test_a_short_profile_is_likelier_than_a_long_one_that_fits_as_well():
+    # User 0 rated items 0 and 1; user 1 rated them alike, and eight more.
+    ratings = Ratings.from_arrays([0, 0] + [1] * 10, [0, 1, *range(10)], [3.0, 4.0, 3.0, 4.0, *[1.0] * 8])
+    clues = Clues(Knowledge(known=2), np.array([0], np.int32), np.array([0, 2]), np.array([0, 1], np.int32),
+                  np.array([3.0, 4.0], np.float32))  # fmt: skip
+    assert scoreboard(see_original(ratings), clues).user.rate == 1.0
+    assert scoreboard_paper(see_original(ratings), clues).user.rate == pytest.approx(1 / 2)

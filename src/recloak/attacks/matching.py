@@ -59,6 +59,7 @@ class Kernel:
     rating_scale: float
     day_scale: float = 0.0
     squared: bool = False
+    head_start: NDArray[np.float64] | None = None  # (n_profiles,) what a profile has before any item counts
 
 
 class _Columns(NamedTuple):
@@ -86,6 +87,7 @@ class _Rule(NamedTuple):
     rating_scale: float
     second_scale: float
     squared: bool
+    head_start: NDArray[np.float64]
 
 
 def match(public: Public, clues: Clues, tolerance: float = ANY_LABEL) -> Matches:
@@ -97,7 +99,8 @@ def match(public: Public, clues: Clues, tolerance: float = ANY_LABEL) -> Matches
 def score(public: Public, clues: Clues, kernel: Kernel, *, without_own: bool = False) -> Scores:
     """Score every profile against each target's clues; ``without_own`` takes the target out of the data first."""
     columns, known = _arrays(public, clues, timed=kernel.day_scale > 0)
-    rule = _Rule(kernel.item_weights, float(kernel.rating_scale), kernel.day_scale * _DAY, kernel.squared)
+    start = np.zeros(public.n_profiles) if kernel.head_start is None else kernel.head_start
+    rule = _Rule(kernel.item_weights, float(kernel.rating_scale), kernel.day_scale * _DAY, kernel.squared, start)
     standing = _score(columns, known, rule, public.weights, public.owner[clues.targets], without_own)
     return Scores(*standing.T)
 
@@ -218,7 +221,7 @@ def _stand(standing, scores, weights, own):  # type: ignore[no-untyped-def]
 def _score(columns, known, rule, weights, own, without_own):  # type: ignore[no-untyped-def]
     standing = np.zeros((len(own), 11))
     for t in prange(len(own)):
-        scores = np.zeros(len(weights))
+        scores = rule.head_start.copy()
         _add_scores(scores, columns, known, known.indptr[t], known.indptr[t + 1], rule)
         _round_off(scores)
         if without_own:

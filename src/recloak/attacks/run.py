@@ -102,10 +102,6 @@ def _variations(stage: _Stage) -> Iterator[tuple[str, Knowledge]]:
         yield "times within 14 days", Knowledge(known=known, days=14)
 
 
-def _paper_scoreboard(public: Public, clues: Clues) -> Hits:
-    return scoreboard.scoreboard(public, clues, rating_scale=scoreboard.PAPER_RATING_SCALE)
-
-
 _NAMED: dict[str, tuple[str, Callable[[Public, Clues], Hits] | None]] = {
     "structure": (structure.ATTACKER, structure.structure),
     "label": (label.ATTACKER, label.label),
@@ -114,7 +110,7 @@ _NAMED: dict[str, tuple[str, Callable[[Public, Clues], Hits] | None]] = {
     "scoreboard": (scoreboard.ATTACKER, scoreboard.scoreboard),
     "nearest": (nearest.ATTACKER, nearest.nearest),
 }
-_PAPER = ("scores as the paper does, with 1.5 under the rating", _paper_scoreboard)
+_PAPER = ("scores as the paper does, without favouring short profiles", scoreboard.scoreboard_paper)
 
 
 def _by_clues(stage: _Stage, name: str, knowledge: Knowledge, setting: str) -> tuple[Outcome, Run]:
