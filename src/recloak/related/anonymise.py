@@ -86,8 +86,10 @@ def _reseated(watch: Watch, true: NDArray[np.int32]) -> NDArray[np.int32]:
     """Seat the lists quietly in which an entry violates that stood in all earlier releases."""
     stack = stacked(watch.earlier)
     lists, must = true.copy(), np.zeros(true.shape, np.bool_)
+    touched = np.ones(len(true), np.bool_)  # targets that stand in a list that was just seated
     for _ in range(_ROUNDS):
         entries = entries_of(watch, lists)
+        entries = entries.where(touched[entries.targets])
         settled = _settled(entries, stack)
         loud = entries.where(to_remove(watch, entries, np.where(settled, _CHEAP, 1.0)) & settled)
         ranks = np.argmax(true[loud.owners] == loud.targets[:, None], axis=1)
@@ -95,7 +97,9 @@ def _reseated(watch: Watch, true: NDArray[np.int32]) -> NDArray[np.int32]:
         if not fresh.any():
             break
         must[loud.owners, ranks] = True
-        reseat(np.unique(loud.owners[fresh]), true, must, stack, lists)
+        seated = np.unique(loud.owners[fresh])
+        reseat(seated, true, must, stack, lists)
+        touched = np.isin(np.arange(len(true)), true[seated])
     return lists
 
 
