@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from recloak.attacks import public
 from recloak.attacks.public import see_release
 from recloak.errors import SourceError
 from recloak.ratings import Ratings
@@ -69,3 +70,11 @@ def test_a_private_folder_without_a_mapping_is_none(release):
 
 def test_support_counts_users_not_profiles(release):
     assert np.array_equal(see_release(release[0], release[1], RATINGS).public.support, [2, 2, 2])
+
+
+def test_a_release_that_does_not_fit_into_memory_is_refused_in_a_sentence(release, monkeypatch):
+    if not list(release[0].glob("*.parquet")):
+        pytest.skip("only Parquet tells its rows without being read")
+    monkeypatch.setattr(public, "MOST_CELLS", 1)
+    with pytest.raises(SourceError, match="must fit into memory: at most 1 rows"):
+        see_release(release[0], release[1], RATINGS)

@@ -20,6 +20,8 @@ from recloak.ratings import Ratings
 from recloak.ratings.assemble import transpose_rows
 from recloak.ratings.ids import UNKNOWN
 
+MOST_CELLS = 500_000_000  # about 12 GB while a release is read
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Published:
@@ -77,6 +79,13 @@ def _tables(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def _read(folder: Path, name: str) -> pl.DataFrame | None:
     if (path := folder / f"{name}.parquet").is_file():
+        n_rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
+        if n_rows > MOST_CELLS:
+            raise SourceError(
+                f"a table to be attacked must fit into memory: at most {MOST_CELLS:,} rows, got {n_rows:,}; publish "
+                "and audit a sample of the users instead",
+                file=path,
+            )
         return pl.read_parquet(path)
     if (path := folder / f"{name}.csv").is_file():
         return pl.read_csv(path, infer_schema_length=None)

@@ -57,7 +57,8 @@ def _chart_section(found: Frontier) -> Section:
     meaning = (
         "Each mark is a release; along a line k grows from right to left as people are hidden better. To the left is "
         "safer, further down is more useful: the best corner is the lower left. Scoreboard-RH names a person by "
-        "the known ratings; the error is that of a factorisation trained on the release."
+        "the known ratings; the error is that of a factorisation trained on the release. A release above the line "
+        "of the item means is useless for prediction."
     )
     return Section("Which release?", meaning, "lower", _chart(found), _table(found))
 
@@ -65,8 +66,20 @@ def _chart_section(found: Frontier) -> Section:
 def _chart(found: Frontier) -> Lines:
     series = [Series(mode, _marks([p for p in found.points if p.mode == mode])) for mode in _modes(found)]
     original = Series("original data", _marks([found.original]))
+    risks = [mark.x for one in (*series, original) for mark in one.points]
+    trivial = found.item_mean.rmse or 0.0
+    guess = Series("mean of each item", (Mark(min(risks), trivial), Mark(max(risks), trivial)))
     x = Axis("people named by the attacker", percent=True, log=True)
-    return Lines(x, Axis("error of a recommender (RMSE)"), (*series, original))
+    return Lines(x, _error_axis(found), (*series, original, guess))
+
+
+def _error_axis(found: Frontier) -> Axis:
+    """Show the errors that occur, not the way down to 0: nobody errs by nothing."""
+    errors = [found.item_mean.rmse or 0.0, *(p.trained.rmse or 0.0 for p in (found.original, *found.points))]
+    room = max(0.15 * (max(errors) - min(errors)), 0.005)
+    return Axis(
+        "error of a recommender (RMSE; the axis does not start at 0)", low=min(errors) - room, high=max(errors) + room
+    )
 
 
 def _modes(found: Frontier) -> list[str]:
