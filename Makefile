@@ -24,17 +24,17 @@ $(VENV)/.ready: pyproject.toml constraints.txt | $(BIN)/uv
 	$(install)
 	@touch $@
 
-$(VENV)/.ready-dev: EXTRAS := [dev,postgres]
+$(VENV)/.ready-dev: EXTRAS := [dev,postgres,web]
 $(VENV)/.ready-dev: pyproject.toml constraints.txt | $(BIN)/uv
 	$(install)
 	@touch $@ $(VENV)/.ready
 
-$(VENV)/.ready-all: EXTRAS := [dev,postgres,browser]
+$(VENV)/.ready-all: EXTRAS := [dev,postgres,web,spark,browser]
 $(VENV)/.ready-all: pyproject.toml constraints.txt | $(BIN)/uv
 	$(install)
 	@touch $@ $(VENV)/.ready-dev $(VENV)/.ready
 
-$(VENV)/.ready-bench: EXTRAS := [dev,postgres,bench]
+$(VENV)/.ready-bench: EXTRAS := [dev,postgres,web,bench]
 $(VENV)/.ready-bench: pyproject.toml constraints.txt | $(BIN)/uv
 	$(install)
 	@touch $@ $(VENV)/.ready-dev $(VENV)/.ready
@@ -50,7 +50,7 @@ check: $(VENV)/.ready-dev ## linter and type checker only
 test: check ## linter, type checker and the plain tests
 	$(BIN)/pytest -n auto
 
-test-all: $(VENV)/.ready-all check ## the plain tests and those marked slow, data, browser
+test-all: $(VENV)/.ready-all check ## the plain tests and those marked slow, data, spark, browser
 	$(BIN)/pytest -n auto -m ""
 
 bench: $(VENV)/.ready-bench ## the benchmarks of docs/benchmarks.md
