@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from recloak.cli.main import run
 from recloak.mentions.decide import find_in
 from recloak.mentions.find import find_mentions, read_popularity, talk_of
+from recloak.mentions.lexicon import remember
 from recloak.mentions.matching import index_titles
 from recloak.mentions.sources import posts_from_table, read_titles, title_list
+from recloak.mentions.text import LONGEST_KEPT, MOST_KEPT
 from recloak.mentions.titles import parse
 from tests.mentions.labels import FOLDER, film_keys, labelled, measure, title_lines
 
@@ -113,6 +115,21 @@ def test_a_find_says_where_how_sure_and_why(index):
     assert found.tier == "sure"
     assert found.confidence > 0.9
     assert "follows a word of watching" in found.reason
+
+
+def test_a_find_names_what_else_the_words_may_mean(index):
+    (find,) = find_in("I watched King Kong (2005) last night", index)
+    assert str(index.titles[find.title]) == "King Kong (2005)"
+    assert [str(index.titles[other]) for other in find.others] == ["King Kong (1933)"]
+
+
+def test_a_memory_of_words_has_a_bound_however_many_are_written():
+    known: dict[str, int] = {}
+    for number in range(MOST_KEPT + 10):
+        assert remember(known, str(number), number) == number
+    assert remember(known, "a" * (LONGEST_KEPT + 1), 7) == 7
+    assert 0 < len(known) <= MOST_KEPT
+    assert all(len(word) <= LONGEST_KEPT for word in known)
 
 
 def test_remakes_without_a_year_fall_to_the_more_popular():

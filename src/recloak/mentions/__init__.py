@@ -2,6 +2,7 @@
 
 from recloak.mentions.advise import Advice, AdvisorIndex, advise, prepare_advisor
 from recloak.mentions.algorithms import ALGORITHMS, IdentifyOptions, stand_by
+from recloak.mentions.decide import Find, find_in
 from recloak.mentions.defend import Defences, defend
 from recloak.mentions.find import Found, find_mentions
 from recloak.mentions.identify import identify
@@ -15,6 +16,7 @@ __all__ = [
     "Advice",
     "AdvisorIndex",
     "Defences",
+    "Find",
     "Found",
     "Identification",
     "IdentifyOptions",
@@ -27,6 +29,7 @@ __all__ = [
     "TitleList",
     "advise",
     "defend",
+    "find_in",
     "find_mentions",
     "identify",
     "index_titles",

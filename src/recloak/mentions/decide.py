@@ -24,13 +24,14 @@ _LISTED = re.compile(
 class Find:
     """One film found in a post, at ``start`` to ``end`` of its text."""
 
-    title: int  # place in the title list
+    title: int  # place in the title list: the index's ``titles[title].id`` is its item
     start: int
     end: int
     text: str
     confidence: float
     tier: str  # sure, or possible: a person should confirm it
     reason: str
+    others: tuple[int, ...] = ()  # places of the further titles that the same words may mean, the likeliest first
 
 
 @dataclass(slots=True)
@@ -41,7 +42,11 @@ class _Judged:
 
 
 def find_in(text: str, index: TitleIndex) -> list[Find]:
-    """Find the films that a post names, in the order of the text."""
+    """Find the films that one post names, in the order of the text.
+
+    This is the whole finder for one text, without a table: a short post costs about 0.4 ms, and one written to be slow
+    about 17 ms per 1,000 characters, so a service bounds the length. Threads may share an index.
+    """
     words = words_of(text)
     candidates = [one for one in candidates_in(words, index) if not _hopeless(words, one, index)]
     if not candidates:
@@ -55,7 +60,7 @@ def find_in(text: str, index: TitleIndex) -> list[Find]:
             judged.append(_judge(words, one, index, evidence, dated=dated))
     _neighbours(words, judged)
     kept = _without_overlaps([one for one in judged if one.evidence.odds >= POSSIBLE])
-    return [_find(words, one) for one in kept]
+    return [_find(words, one, index) for one in kept]
 
 
 def _hopeless(words: Words, candidate: Candidate, index: TitleIndex) -> bool:
@@ -212,11 +217,12 @@ def _precedence(one: _Judged) -> tuple[int, float]:
     return one.candidate.first - one.candidate.last, -one.evidence.odds
 
 
-def _find(words: Words, one: _Judged) -> Find:
+def _find(words: Words, one: _Judged, index: TitleIndex) -> Find:
     start, end = words.spans[one.candidate.first][0], words.spans[one.candidate.last][1]
     confidence = 1 / (1 + math.exp(-max(min(one.evidence.odds, 30.0), -30.0)))
     tier = "sure" if one.evidence.odds >= SURE else "possible"
-    return Find(one.title, start, end, words.text[start:end], round(confidence, 4), tier, one.evidence.told())
+    others = tuple(sense.title for sense in index.senses[one.candidate.key] if sense.title != one.title)
+    return Find(one.title, start, end, words.text[start:end], round(confidence, 4), tier, one.evidence.told(), others)
 
 
 __all__ = ["POSSIBLE", "SURE", "Find", "find_in"]

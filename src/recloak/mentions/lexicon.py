@@ -10,11 +10,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
+
+from recloak.mentions.text import LONGEST_KEPT, MOST_KEPT
 
 _FOLDER = Path(__file__).parent / "words"
 FUNCTION, EVERYDAY, NUMBER, NAME, RARE = 0.3, 1.5, 1.2, 2.2, 4.0  # what one word tells
 MOST = 6.5  # and a title at most
+Kept = TypeVar("Kept")
 _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ers", "ly", "est", "y")
+
+
+def remember(known: dict[str, Kept], word: str, found: Kept) -> Kept:
+    """Keep what was found of a word, within bounds: whoever writes the posts must not fill the memory."""
+    if len(known) >= MOST_KEPT:
+        known.clear()
+    if len(word) <= LONGEST_KEPT:
+        known[word] = found
+    return found
 
 
 @cache
@@ -38,9 +51,7 @@ class Lexicon:
     def tells(self, word: str) -> float:
         """Give what one folded word tells."""
         found = self._known.get(word)
-        if found is None:
-            found = self._known[word] = self._weigh(word)
-        return found
+        return remember(self._known, word, self._weigh(word)) if found is None else found
 
     def _weigh(self, word: str) -> float:
         if word in words_in("function") or len(word) == 1:

@@ -95,7 +95,8 @@ def candidates_in(words: Words, index: TitleIndex) -> list[Candidate]:
         [_disowned(words, n) for n in range(len(words))] if "'s" in words.text or "’s" in words.text else words.plain
     )
     if owned != words.plain:
-        found += [one for one in _run(owned, index, misspelled=False) if one not in found]
+        written = set(found)
+        found += [one for one in _run(owned, index, misspelled=False) if one not in written]
     mended = index.speller.mend(owned)
     if mended is not None:
         exact = set(found)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from recloak.mentions.lexicon import RARE, Lexicon, is_name
+from recloak.mentions.lexicon import RARE, Lexicon, is_name, remember
 
 _SHORTEST = 5
 _LONG = 8  # from here on two errors are forgiven
@@ -44,9 +44,7 @@ class Speller:
         return mended if mended != plain else None
 
     def _work_out(self, word: str) -> str:
-        best = self._nearest(word) if self._is_odd(word) else word
-        self.worked_out[word] = best
-        return best
+        return remember(self.worked_out, word, self._nearest(word) if self._is_odd(word) else word)
 
     def _is_odd(self, word: str) -> bool:
         unknown = word not in self.known and word.isalpha() and len(word) >= _SHORTEST

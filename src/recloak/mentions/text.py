@@ -45,19 +45,26 @@ _ROMAN = ["ii", "iii", "iv", "vi", "vii", "viii", "ix", "xi", "xii", "xiii"]
 _NUMBERS = {word: str(n) for n, word in enumerate(_SPELLED)} | dict(
     zip(_ROMAN, ["2", "3", "4", "6", "7", "8", "9", "11", "12", "13"], strict=True)
 )
+LONGEST_KEPT, MOST_KEPT = 40, 100_000  # letters of a word, and words, that a memory of words may hold
 _LETTERS = {"i": "1", "vs": "5", "x": "10"}
 COUNTERS = frozenset({"part", "vol", "chapter", "episode"})
 _ALIASES = {"&": "and", "+": "and", "versus": "vs", "v": "vs", "pt": "part", "volume": "vol", "mister": "mr"} | _NUMBERS
 
 
-@lru_cache(maxsize=200_000)
 def fold(word: str) -> str:
-    """Give the plain form of one word."""
+    """Give the plain form of one word; what nobody would write twice is not remembered."""
+    return _fold_often(word) if len(word) <= LONGEST_KEPT else _fold(word)
+
+
+def _fold(word: str) -> str:
     plain = word.translate(_APOSTROPHES).lower()
     if not plain.isascii():
         plain = unicodedata.normalize("NFKD", plain.translate(_UNFOLDED))
         plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
     return _ALIASES.get(plain, plain)
+
+
+_fold_often = lru_cache(maxsize=MOST_KEPT)(_fold)
 
 
 def fold_all(text: str) -> list[str]:
