@@ -94,7 +94,8 @@ def _mentions(ratings: Any, users: Any, each: int) -> Any:
 
 
 def identify_all(source: str | None) -> dict[str, float]:
-    from recloak.mentions.algorithms import ALGORITHMS, Candidates, IdentifyOptions, stand_by
+    from recloak.mentions.algorithms import ALGORITHMS, Candidates, stand_by
+    from recloak.mentions.options import IdentifyOptions
 
     ratings = _ratings(source)
     mentions = _mentions(ratings, np.arange(ratings.n_users), 20)
@@ -107,7 +108,8 @@ def identify_all(source: str | None) -> dict[str, float]:
 
 
 def against_plain(source: str | None, n_targets: int) -> dict[str, float]:
-    from recloak.mentions.algorithms import Candidates, IdentifyOptions, stand_by
+    from recloak.mentions.algorithms import Candidates, stand_by
+    from recloak.mentions.options import IdentifyOptions
 
     ratings = _ratings(source)
     mentions = _mentions(ratings, np.arange(ratings.n_users), 20)

@@ -70,8 +70,7 @@ def timed(work) -> None:
 
 def simulation(path: str, evidence: str, method: str, literal: bool) -> dict[str, float]:
     from recloak.ratings import read
-    from recloak.related.model import BoundOptions
-    from recloak.related.recipe import MethodOptions
+    from recloak.related.options import BoundOptions, MethodOptions
     from recloak.related.simulate import simulate
 
     run = simulate(
@@ -100,8 +99,9 @@ def literal_beside_ours(path: str, n_releases: int) -> dict[str, list[float]]:
     from recloak.related.anonymise import anonymise
     from recloak.related.leaks import Watch
     from recloak.related.literal import literal
-    from recloak.related.model import BoundOptions, Holders, Release
-    from recloak.related.simulate import ProtocolOptions, schedule
+    from recloak.related.model import Holders, Release
+    from recloak.related.options import BoundOptions, ProtocolOptions
+    from recloak.related.simulate import schedule
 
     ratings = read(path)
     holders, bound = Holders.of(ratings), BoundOptions(evidence="total")
@@ -140,10 +140,11 @@ def whole_ranking(ratings):
 
 def large_release(path: str) -> dict[str, float]:
     from recloak.ratings import read
-    from recloak.related.model import BoundOptions, Holders
-    from recloak.related.recipe import MethodOptions, make_release
+    from recloak.related.model import Holders
+    from recloak.related.options import BoundOptions, MethodOptions, ProtocolOptions
+    from recloak.related.recipe import make_release
     from recloak.related.similarity import nearest
-    from recloak.related.simulate import ProtocolOptions, schedule
+    from recloak.related.simulate import schedule
 
     ratings = read(path)
     holders, method, bound = Holders.of(ratings), MethodOptions(), BoundOptions()

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from recloak.attacks.passive import VARIANTS, PassiveOptions, attack
+from recloak.attacks.options import PassiveOptions
+from recloak.attacks.passive import VARIANTS, attack
 from recloak.errors import InputError
 from recloak.ratings import Ratings
 from recloak.related.model import Lists, Release

@@ -5,7 +5,8 @@ import numpy as np
 from recloak.ratings import Ratings
 from recloak.related.anonymise import anonymise
 from recloak.related.leaks import Watch
-from recloak.related.model import BoundOptions, Holders, Release
+from recloak.related.model import Holders, Release
+from recloak.related.options import BoundOptions
 from recloak.related.similarity import nearest
 
 NEVER = 99  # a time after every release: somebody who rates everything, so that every item is known

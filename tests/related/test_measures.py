@@ -6,9 +6,10 @@ import pytest
 from recloak.related.ceiling import ceiling
 from recloak.related.lists import perturbed
 from recloak.related.measures import cost, reasons
-from recloak.related.model import BoundOptions, Holders, Lists
+from recloak.related.model import Holders, Lists
+from recloak.related.options import BoundOptions, ProtocolOptions
 from recloak.related.residual import residual_risk
-from recloak.related.simulate import ProtocolOptions, schedule
+from recloak.related.simulate import schedule
 from tests.related.histories import ratings_of, true_releases
 
 TRUE = Lists(np.array([[1, 2], [0, 2], [0, -1], [1, 0]], np.int32))

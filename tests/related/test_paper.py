@@ -11,7 +11,8 @@ from recloak.related.borders import border
 from recloak.related.brute import verify_naive
 from recloak.related.leaks import Watch
 from recloak.related.literal import literal
-from recloak.related.model import BoundOptions, Holders, Lists, Release, moved
+from recloak.related.model import Holders, Lists, Release, moved
+from recloak.related.options import BoundOptions
 from recloak.related.similarity import nearest
 from recloak.related.verify import verify
 from tests.related.histories import ratings_of, safe_releases, true_releases

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recloak.ratings import Ratings
-from recloak.related.similarity import MEASURES, SimilarityOptions, nearest, renew
+from recloak.related.options import MEASURES, SimilarityOptions
+from recloak.related.similarity import nearest, renew
 from tests.strategies import small_ratings
 
 

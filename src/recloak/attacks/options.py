@@ -20,3 +20,11 @@ class AuditOptions(Options):
         """Refuse numbers of known items that cannot be."""
         if not self.known or min(self.known) < 1:
             raise OptionError(f"known must be numbers of at least 1, got {self.known}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassiveOptions(Options):
+    """Whom the observer knows, and what of them."""
+
+    known: int = option(20, "items of a target that the observer knows at the earlier release", at_least=1)
+    targets: int = option(500, "users attacked at every release, drawn from those with enough items", at_least=1)

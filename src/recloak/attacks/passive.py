@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
+from recloak.attacks.options import PassiveOptions
 from recloak.errors import InputError
 from recloak.intervals import Share, wilson
-from recloak.options import Options, option
 from recloak.progress import task
 from recloak.randomness import Rng, randomness
 from recloak.ratings import Ratings
@@ -34,14 +34,6 @@ from recloak.related.model import HOLE, Holders, Lists, Release, require_times
 
 VARIANTS = ("count", "weighted", "largest", "vanish")
 _STEPS = 12  # thresholds of a curve at most
-
-
-@dataclass(frozen=True, kw_only=True)
-class PassiveOptions(Options):
-    """Whom the observer knows, and what of them."""
-
-    known: int = option(20, "items of a target that the observer knows at the earlier release", at_least=1)
-    targets: int = option(500, "users attacked at every release, drawn from those with enough items", at_least=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def gather(kind: type[Options], given: dict[str, Any], **more: Any) -> Any:
 
 def source_options(function: F) -> F:
     """Give a command the flags that say how a source is read; ``gather(ReadOptions, arguments)`` makes the value."""
-    from recloak.ratings.readers.options import ReadOptions
+    from recloak.ratings.options import ReadOptions
 
     return options_of(ReadOptions)(function)
 

@@ -22,8 +22,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recloak.errors import OptionError
-from recloak.mentions.algorithms import Candidates, IdentifyOptions, gains
+from recloak.mentions.algorithms import Candidates, gains
 from recloak.mentions.kernels import standings
+from recloak.mentions.options import IdentifyOptions
 from recloak.ratings import Ratings
 
 BANDS = ((1, "1"), (5, "2 to 5"), (10, "6 to 10"), (100, "11 to 100"), (1000, "101 to 1,000"))

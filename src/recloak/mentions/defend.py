@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak.mentions.algorithms import Candidates, IdentifyOptions, ignoring_popular, stand_by
+from recloak.mentions.algorithms import Candidates, ignoring_popular, stand_by
 from recloak.mentions.likelihood import rated_by_mentioner
 from recloak.mentions.model import LEVELS, Mentions, Rates
+from recloak.mentions.options import IdentifyOptions
 from recloak.mentions.rates import rates_of
 from recloak.progress import task
 from recloak.ratings import Ratings

@@ -6,17 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak.errors import InputError
-from recloak.mentions.algorithms import (
-    ALGORITHMS,
-    Candidates,
-    IdentifyOptions,
-    failures,
-    ignoring_popular,
-    intersect,
-    stand_by,
-)
+from recloak.mentions.algorithms import ALGORITHMS, Candidates, failures, ignoring_popular, intersect, stand_by
 from recloak.mentions.likelihood import Likelihoods, decide, rated_by_mentioner, stand_by_likelihood
 from recloak.mentions.model import LEVELS, Bin, Identification, Mentions, OpenSet, Standing
+from recloak.mentions.options import IdentifyOptions
 from recloak.mentions.rates import mention_bins, rates_of, share
 from recloak.progress import task
 from recloak.randomness import Rng

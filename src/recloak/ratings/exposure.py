@@ -27,26 +27,12 @@ from numpy.typing import NDArray
 from recloak import progress
 from recloak.errors import InputError, OptionError
 from recloak.intervals import Share, wilson
-from recloak.options import Options, option
 from recloak.randomness import Rng, randomness
 from recloak.ratings.model import Ratings
+from recloak.ratings.options import ExposureOptions
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _N_CHUNKS = 64
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExposureOptions(Options):
-    """How the exposure is measured."""
-
-    targets: int = option(1000, "number of users to look for", at_least=1)
-    known: tuple[int, ...] = option((1, 2, 4, 8), "numbers of known items")
-
-    def check(self) -> None:
-        """Refuse numbers of known items that are not whole, positive and ascending."""
-        ascending = all(a < b for a, b in itertools.pairwise(self.known))
-        if not self.known or not all(isinstance(n, int) and n >= 1 for n in self.known) or not ascending:
-            raise OptionError(f"known must be ascending whole numbers of at least 1, got {self.known}")
 
 
 @dataclass(frozen=True, slots=True)

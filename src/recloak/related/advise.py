@@ -8,10 +8,10 @@ from typing import Any
 from recloak.progress import task
 from recloak.ratings import Ratings
 from recloak.related.ceiling import mean_ceiling
-from recloak.related.model import EVIDENCE, BoundOptions, Holders, Lists
-from recloak.related.recipe import MethodOptions
-from recloak.related.similarity import SimilarityOptions, nearest
-from recloak.related.simulate import ProtocolOptions, schedule, simulate
+from recloak.related.model import Holders, Lists
+from recloak.related.options import EVIDENCE, BoundOptions, MethodOptions, ProtocolOptions, SimilarityOptions
+from recloak.related.similarity import nearest
+from recloak.related.simulate import schedule, simulate
 
 DELTAS = (0.05, 0.1, 0.2, 0.3, 0.5)
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak.related.model import BoundOptions, Holders, Release, moved, pairs
+from recloak.related.model import Holders, Release, moved, pairs
+from recloak.related.options import BoundOptions
 from recloak.related.verify import Finding, Verdict, counted, first_seen
 
 

@@ -13,7 +13,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from recloak.related.borders import border, breaks
-from recloak.related.model import HOLE, BoundOptions, Holders, Lists, Release, positions_before
+from recloak.related.model import HOLE, Holders, Lists, Release, positions_before
+from recloak.related.options import BoundOptions
 from recloak.threads import in_shares
 
 _ONE = np.uint64(1)

@@ -10,7 +10,8 @@ from recloak.errors import InputError, SourceError
 from recloak.randomness import Rng, randomness
 from recloak.ratings import IdMap, Ratings
 from recloak.related.model import HOLE, Lists
-from recloak.related.similarity import SimilarityOptions, nearest
+from recloak.related.options import SimilarityOptions
+from recloak.related.similarity import nearest
 
 COLUMNS = ("item", "related", "score")
 

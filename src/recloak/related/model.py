@@ -13,34 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak.errors import InputError, OptionError
-from recloak.options import Options, option
 from recloak.ratings import Ratings
+from recloak.related.options import BoundOptions
 
 HOLE = -1  # a position left empty; it keeps what stands below from moving up
 ABSENT = np.int32(2**30)  # the position of an item that is not in a list: below every other
-
-EVIDENCE = ("fresh", "total")
-
-
-@dataclass(frozen=True, kw_only=True)
-class BoundOptions(Options):
-    """What is promised: the delta-bound of definition 1, and against which observer."""
-
-    delta: float = option(0.1, "largest allowed probability of a right inference", at_least=0.0, at_most=1.0)
-    window: int | None = option(4, "releases that an observer compares; all: every release ever published", at_least=2)
-    evidence: str = option(
-        "fresh",
-        "fresh: the probability that somebody known to hold the background at the earlier release has added the item "
-        "since; total: the probability that somebody who holds the background holds the item at all",
-        choices=EVIDENCE,
-    )
-    knowledge: int | None = option(
-        None, "most background items that an observer is believed to know (no limit if not given)", at_least=1
-    )
-
-    def span(self, n_releases: int) -> int:
-        """Give the number of earlier releases that the newest of ``n_releases`` is compared with."""
-        return n_releases - 1 if self.window is None else min(self.window, n_releases) - 1
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from recloak.errors import InputError, OptionError, RefusedError
-from recloak.options import Options, option
 from recloak.ratings import Ratings
 from recloak.related import history
 from recloak.related.anonymise import anonymise
@@ -18,31 +17,9 @@ from recloak.related.leaks import Watch
 from recloak.related.lists import build
 from recloak.related.literal import literal
 from recloak.related.measures import Cost, cost, reasons
-from recloak.related.model import BoundOptions, Holders, Lists, Release, require_proper, require_times
-from recloak.related.similarity import SimilarityOptions
+from recloak.related.model import Holders, Lists, Release, require_proper, require_times
+from recloak.related.options import BoundOptions, MethodOptions, SimilarityOptions
 from recloak.related.verify import Verdict, verify
-
-METHODS = ("perm", "supp", "rp", "none")
-
-
-@dataclass(frozen=True, kw_only=True)
-class MethodOptions(Options):
-    """How safe lists are made."""
-
-    top: int = option(5, "positions of a list", at_least=1)
-    method: str = option(
-        "perm",
-        "perm: re-seat or suppress; supp: suppress only; rp: noise on the ratings; none: the true lists",
-        choices=METHODS,
-    )
-    literal: bool = option(False, "run the printed algorithm, which leaves violations; the store refuses those")
-    candidates: int = option(20, "how far down the ranking replacements are looked for", at_least=1)
-    budget: int = option(10**9, "most steps of one exact search; where they run out, entries are removed", at_least=1)
-
-    @property
-    def depth(self) -> int:
-        """Length of the ranking that the method needs."""
-        return max(self.top, self.candidates)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

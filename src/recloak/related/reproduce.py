@@ -9,10 +9,10 @@ from typing import Any
 from recloak.progress import task
 from recloak.randomness import Rng
 from recloak.ratings import Ratings
-from recloak.related.model import BoundOptions, Lists
-from recloak.related.recipe import MethodOptions
+from recloak.related.model import Lists
+from recloak.related.options import BoundOptions, MethodOptions, ProtocolOptions
 from recloak.related.similarity import nearest
-from recloak.related.simulate import ProtocolOptions, schedule, simulate
+from recloak.related.simulate import schedule, simulate
 
 PARAMETERS: dict[str, tuple[float, ...]] = {
     "window": (2, 4, 6),

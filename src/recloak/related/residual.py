@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from recloak.intervals import Share, wilson
 from recloak.randomness import Rng, randomness
 from recloak.ratings import Ratings
-from recloak.related.model import BoundOptions, Holders, Release, distinguishes, pairs, populations
+from recloak.related.model import Holders, Release, distinguishes, pairs, populations
+from recloak.related.options import BoundOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,27 +15,14 @@ Equal scores are ordered by item number. Measures (x, y: the ratings of two item
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from recloak.options import Options, option
 from recloak.ratings import Ratings
 from recloak.related.model import HOLE, Lists
+from recloak.related.options import SimilarityOptions
 from recloak.threads import in_shares
-
-MEASURES = ("cosine", "presence", "pearson", "adjusted", "conditional")
-
-
-@dataclass(frozen=True, kw_only=True)
-class SimilarityOptions(Options):
-    """How similar items are found."""
-
-    similarity: str = option("cosine", "measure of similarity between two items", choices=MEASURES)
-    shrinkage: float = option(0.0, "pulls scores that rest on few co-raters towards 0", at_least=0.0)
-    min_support: int = option(1, "fewest co-raters that two related items must have", at_least=1)
 
 
 def nearest(ratings: Ratings, top: int, options: SimilarityOptions | None = None) -> Lists:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from recloak.errors import InputError, OptionError
-from recloak.options import Options, option
 from recloak.progress import task
 from recloak.randomness import Rng
 from recloak.ratings import Ratings
@@ -18,18 +17,11 @@ from recloak.related import history
 from recloak.related.history import Store
 from recloak.related.lists import perturbed
 from recloak.related.measures import cost
-from recloak.related.model import BoundOptions, Holders, Lists, Release, require_times, require_window
-from recloak.related.recipe import MethodOptions, Step, keep, make_release, settings_of
-from recloak.related.similarity import SimilarityOptions, nearest
+from recloak.related.model import Holders, Lists, Release, require_times, require_window
+from recloak.related.options import BoundOptions, MethodOptions, ProtocolOptions, SimilarityOptions
+from recloak.related.recipe import Step, keep, make_release, settings_of
+from recloak.related.similarity import nearest
 from recloak.related.verify import verify
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProtocolOptions(Options):
-    """When releases are made (section 6.1 of the paper)."""
-
-    initial: float = option(10.0, "percent of the ratings before the first release", above=0.0, at_most=100.0)
-    gap: float = option(5.0, "percent of the ratings between two releases", above=0.0, at_most=100.0)
 
 
 def schedule(ratings: Ratings, protocol: ProtocolOptions) -> list[int]:

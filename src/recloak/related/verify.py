@@ -19,15 +19,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from recloak.progress import task
-from recloak.related.model import (
-    BoundOptions,
-    Holders,
-    Release,
-    breach,
-    distinguishes,
-    pairs,
-    populations,
-)
+from recloak.related.model import Holders, Release, breach, distinguishes, pairs, populations
+from recloak.related.options import BoundOptions
 from recloak.threads import in_shares
 
 _ONE = np.uint64(1)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from recloak.mentions.algorithms import ALGORITHMS, Candidates, IdentifyOptions, stand_by
+from recloak.mentions.algorithms import ALGORITHMS, Candidates, stand_by
 from recloak.mentions.defend import Defences, defend
 from recloak.mentions.identify import identify
 from recloak.mentions.model import Identification, Mentions
+from recloak.mentions.options import IdentifyOptions
 from recloak.mentions.rates import rates_of, share
 from recloak.ratings import Ratings
 from recloak.report.defences_page import clearing_trial, data_chart, mentions_chart, misdirection_chart

@@ -13,7 +13,7 @@ import zstandard
 from recloak.cli import common
 from recloak.errors import InputError
 from recloak.ratings import ReadOptions, read
-from recloak.ratings.readers.options import READERS
+from recloak.ratings.options import READERS
 
 DOC = Path(__file__).parents[3] / "docs" / "bad-input.md"
 HEAD = "userId,movieId,rating,timestamp\n"

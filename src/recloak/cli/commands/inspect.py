@@ -11,7 +11,7 @@ import click
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
 from recloak.errors import OptionError
 from recloak.files import written_file
-from recloak.ratings.exposure import ExposureOptions
+from recloak.ratings.options import ExposureOptions
 
 if TYPE_CHECKING:
     from recloak.ratings import Exposure, Summary

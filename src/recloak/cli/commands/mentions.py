@@ -10,8 +10,7 @@ import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
 from recloak.errors import OptionError
-from recloak.mentions.algorithms import IdentifyOptions
-from recloak.mentions.model import LEVELS
+from recloak.mentions.options import IdentifyOptions
 
 if TYPE_CHECKING:
     from recloak.mentions import Identification, Mentions
@@ -227,6 +226,8 @@ def _say_identified(found: Identification, out: Path | None) -> None:
 
 
 def _levels() -> str:
+    from recloak.mentions.model import LEVELS
+
     return ", ".join(map(str, LEVELS))
 
 

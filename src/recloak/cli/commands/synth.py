@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, with_progress
-from recloak.ratings.synthetic.mentions import MentionOptions
-from recloak.ratings.synthetic.options import SynthOptions
-from recloak.ratings.synthetic.writing import FileOptions, Written, write_synthetic
+from recloak.ratings.synthetic.options import FileOptions, MentionOptions, SynthOptions
+
+if TYPE_CHECKING:
+    from recloak.ratings.synthetic.writing import Written
 
 
 @click.command()
@@ -29,6 +30,8 @@ def command(out: Path, seed: int | None, as_json: bool, **given: Any) -> None:
     beside it where asked (OUT without its ending); any other OUT is a new folder with ratings.parquet, titles.csv and
     mentions.parquet.
     """
+    from recloak.ratings.synthetic.writing import write_synthetic
+
     written = write_synthetic(
         out,
         gather(SynthOptions, given),

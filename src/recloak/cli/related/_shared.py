@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recloak.cli.common import gather, options_of
-from recloak.related.model import BoundOptions
+from recloak.related.options import BoundOptions
 
 if TYPE_CHECKING:
     from recloak.ratings import IdMap, Ratings

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recloak.attacks.passive import PassiveOptions
+from recloak.attacks.options import PassiveOptions
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
 from recloak.cli.related._shared import ratings_of, source_argument, store_argument
 
@@ -35,7 +35,8 @@ def command(store: str, source: tuple[str, ...], window: int, seed: int | None, 
     from recloak.randomness import randomness
     from recloak.related.history import opened, published, releases
     from recloak.related.model import Release
-    from recloak.related.similarity import SimilarityOptions, nearest
+    from recloak.related.options import SimilarityOptions
+    from recloak.related.similarity import nearest
 
     ratings, options = ratings_of(source, given), gather(PassiveOptions, given)
     with opened(store) as history:

@@ -9,7 +9,7 @@ import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, source_options, with_progress
 from recloak.cli.related._shared import ratings_of, source_argument
-from recloak.related.similarity import SimilarityOptions
+from recloak.related.options import SimilarityOptions
 
 
 @click.command()

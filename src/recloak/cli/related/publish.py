@@ -15,8 +15,7 @@ from recloak.cli.related._shared import (
     store_argument,
     verdict_json,
 )
-from recloak.related.recipe import MethodOptions
-from recloak.related.similarity import SimilarityOptions
+from recloak.related.options import MethodOptions, SimilarityOptions
 
 
 @click.command()

@@ -9,9 +9,7 @@ import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
 from recloak.cli.related._shared import bound_of, bound_options, ratings_of, source_argument
-from recloak.related.recipe import MethodOptions
-from recloak.related.similarity import SimilarityOptions
-from recloak.related.simulate import ProtocolOptions
+from recloak.related.options import MethodOptions, ProtocolOptions, SimilarityOptions
 
 if TYPE_CHECKING:
     from recloak.related.simulate import Simulation

@@ -36,7 +36,8 @@ def command(
     published with. Exit code 0 for pass, 1 for fail.
     """
     from recloak.related.history import opened, published, releases
-    from recloak.related.model import BoundOptions, Holders, require_window
+    from recloak.related.model import Holders, require_window
+    from recloak.related.options import BoundOptions
     from recloak.related.residual import residual_risk
     from recloak.related.verify import verify
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, source_options, with_progress
-from recloak.mentions.algorithms import IdentifyOptions
+from recloak.mentions.options import IdentifyOptions
 
 
 @click.command()

@@ -9,10 +9,10 @@ from pathlib import Path
 from recloak.errors import SourceError
 from recloak.progress import Advance, task
 from recloak.ratings.model import Ratings, Scale
+from recloak.ratings.options import READERS, ReadOptions
 from recloak.ratings.readers import csv, movielens, netflix, parquet, recbole
 from recloak.ratings.readers.delimited import read_delimited
 from recloak.ratings.readers.dialect import Dialect
-from recloak.ratings.readers.options import READERS, ReadOptions
 from recloak.ratings.readers.sources import Sample, files_of, sample_of
 from recloak.ratings.rows import Rows
 

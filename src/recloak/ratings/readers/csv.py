@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from recloak.errors import SourceError
 from recloak.ratings.columns import is_known
+from recloak.ratings.options import ReadOptions
 from recloak.ratings.readers.dialect import NO_QUOTES, QUOTES, QUOTES_IN_LINE, Dialect, dialect_of, split
-from recloak.ratings.readers.options import ReadOptions
 from recloak.ratings.readers.sources import Sample
 
 _SEPARATORS = (",", "\t", ";", "|", "")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from recloak.errors import SourceError
 from recloak.ratings.columns import NO_TIME, ROLES, find_columns, is_known
-from recloak.ratings.readers.options import ReadOptions
+from recloak.ratings.options import ReadOptions
 from recloak.ratings.readers.sources import Sample
 from recloak.ratings.readers.times import number_of, seconds_of
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from recloak.ratings.options import ReadOptions
 from recloak.ratings.readers.dialect import NO_QUOTES, Dialect, dialect_of
-from recloak.ratings.readers.options import ReadOptions
 from recloak.ratings.readers.sources import Sample
 
 

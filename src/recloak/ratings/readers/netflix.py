@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak.progress import Advance
+from recloak.ratings.options import ReadOptions
 from recloak.ratings.readers import kernels
 from recloak.ratings.readers.blocks import Ids, Parsed, parse_block
 from recloak.ratings.readers.delimited import BLOCK_BYTES, Problem, problems_of, refuse, shown, take_rows
 from recloak.ratings.readers.dialect import NO_QUOTES, Dialect
-from recloak.ratings.readers.options import ReadOptions
 from recloak.ratings.readers.sources import Sample, unpacked
 from recloak.ratings.rows import Rows
 from recloak.ratings.threads import n_threads

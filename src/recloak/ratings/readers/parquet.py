@@ -11,7 +11,7 @@ import polars as pl
 from recloak.errors import SourceError
 from recloak.progress import Advance
 from recloak.ratings.columns import find_columns
-from recloak.ratings.readers.options import ReadOptions
+from recloak.ratings.options import ReadOptions
 from recloak.ratings.readers.sources import Sample, unpacked
 from recloak.ratings.rows import Rows
 from recloak.ratings.tables import add_columns

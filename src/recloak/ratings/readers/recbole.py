@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import re
 
+from recloak.ratings.options import ReadOptions
 from recloak.ratings.readers.dialect import NO_QUOTES, Dialect, dialect_of
-from recloak.ratings.readers.options import ReadOptions
 from recloak.ratings.readers.sources import Sample
 
 _FIELD = re.compile(r"[^\t:]+:(token|float|token_seq|float_seq)")

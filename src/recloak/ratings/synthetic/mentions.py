@@ -13,34 +13,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from recloak.options import Options, option
 from recloak.randomness import Randomness, Rng, randomness
 from recloak.ratings.model import Ratings
+from recloak.ratings.synthetic.options import MentionOptions
 
 MENTIONS = {"user": pl.Int32, "item": pl.Int32, "rating": pl.UInt8, "time": pl.Int64}
 _SAME_OPINION = 0.8  # of the mentions of rated items; the others voice one star more or less
 _MEAN_DELAY = 7 * 86_400.0  # seconds from a rating to its mention
 _MOST = 300
-
-
-@dataclass(frozen=True, kw_only=True)
-class MentionOptions(Options):
-    """Who mentions, how often, and what."""
-
-    mentioners: float = option(0.05, "share of the users who mention items in public", above=0, at_most=1)
-    rated: float = option(
-        0.82,
-        "share of the mentioned items that the mentioner has rated",
-        at_least=0,
-        at_most=1,
-        flag="--mentions-rated",
-    )
-    exponent: float = option(
-        1.8, "exponent of the power law of mentions per mentioner", above=1, flag="--mentions-exponent"
-    )
-    lure: float = option(
-        0.5, "power of its popularity by which a rated item is mentioned", at_least=0, flag="--mentions-lure"
-    )
 
 
 @dataclass(frozen=True, eq=False, slots=True)

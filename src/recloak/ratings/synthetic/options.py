@@ -1,4 +1,4 @@
-"""What synthetic data to make."""
+"""What synthetic data to make, and what is written beside it."""
 
 from __future__ import annotations
 
@@ -53,3 +53,34 @@ class SynthOptions(Options):
         kept = round(shape.n_ratings * n_users / shape.n_users)
         most = max(int(_DENSEST * n_users * n_items), n_users, n_items)
         return n_users, n_items, self.ratings or min(max(kept, n_users, n_items), most)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions(Options):
+    """What is written beside the ratings, and how."""
+
+    format: str | None = option(
+        None, "of the files where OUT is a folder; else OUT's ending decides", choices=("parquet", "csv")
+    )
+    titles: bool = option(False, "write made-up titles as well")
+    mentions: bool = option(False, "write public mentions as well")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MentionOptions(Options):
+    """Who mentions, how often, and what."""
+
+    mentioners: float = option(0.05, "share of the users who mention items in public", above=0, at_most=1)
+    rated: float = option(
+        0.82,
+        "share of the mentioned items that the mentioner has rated",
+        at_least=0,
+        at_most=1,
+        flag="--mentions-rated",
+    )
+    exponent: float = option(
+        1.8, "exponent of the power law of mentions per mentioner", above=1, flag="--mentions-exponent"
+    )
+    lure: float = option(
+        0.5, "power of its popularity by which a rated item is mentioned", at_least=0, flag="--mentions-lure"
+    )

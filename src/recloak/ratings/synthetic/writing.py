@@ -18,28 +18,16 @@ from polars.io.plugins import register_io_source
 
 from recloak.errors import OptionError
 from recloak.files import written_file, written_folder
-from recloak.options import Options, option
 from recloak.randomness import Randomness, Rng, randomness
 from recloak.ratings.synthetic.blocks import Block, blocks, make_world
-from recloak.ratings.synthetic.mentions import MENTIONS, MentionOptions, draw_mentions, make_forum
-from recloak.ratings.synthetic.options import SynthOptions
+from recloak.ratings.synthetic.mentions import MENTIONS, draw_mentions, make_forum
+from recloak.ratings.synthetic.options import FileOptions, MentionOptions, SynthOptions
 from recloak.ratings.synthetic.titles import make_titles
 
 _ENDINGS = (".csv.gz", ".csv.zst", ".csv", ".parquet")
 _COMPRESSION: dict[str, Any] = {".csv": "uncompressed", ".csv.gz": "gzip", ".csv.zst": "zstd"}
 _ROW_GROUP = 1 << 20
 _RATINGS = {"user": pl.Int32, "item": pl.Int32, "rating": pl.UInt8, "timestamp": pl.Int64}
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileOptions(Options):
-    """What is written beside the ratings, and how."""
-
-    format: str | None = option(
-        None, "of the files where OUT is a folder; else OUT's ending decides", choices=("parquet", "csv")
-    )
-    titles: bool = option(False, "write made-up titles as well")
-    mentions: bool = option(False, "write public mentions as well")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,17 @@
-"""What a caller can say about a source of ratings."""
+"""What a caller can say about a source of ratings, and about measuring how exposed its users are."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from recloak.errors import OptionError
 from recloak.options import Options, option
-from recloak.ratings.model import Scale
+
+if TYPE_CHECKING:
+    from recloak.ratings.model import Scale
 
 READERS = ("csv", "tsv", "movielens", "recbole", "netflix", "parquet")
 
@@ -32,6 +36,8 @@ class ReadOptions(Options):
         """Give the scale as a value."""
         if self.scale is None:
             return None
+        from recloak.ratings.model import Scale  # noqa: PLC0415 (a command's help must stay quick)
+
         try:
             low, high = (float(part) for part in self.scale.split(","))
         except ValueError:
@@ -43,3 +49,17 @@ class ReadOptions(Options):
     def columns(self) -> dict[str, str | None]:
         """Give the columns named, by role."""
         return {"user": self.user, "item": self.item, "rating": self.rating, "time": self.time}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExposureOptions(Options):
+    """How the exposure is measured."""
+
+    targets: int = option(1000, "number of users to look for", at_least=1)
+    known: tuple[int, ...] = option((1, 2, 4, 8), "numbers of known items")
+
+    def check(self) -> None:
+        """Refuse numbers of known items that are not whole, positive and ascending."""
+        ascending = all(a < b for a, b in itertools.pairwise(self.known))
+        if not self.known or not all(isinstance(n, int) and n >= 1 for n in self.known) or not ascending:
+            raise OptionError(f"known must be ascending whole numbers of at least 1, got {self.known}")
