@@ -106,7 +106,7 @@ def _ascending(chunks: list[Chunk], user_of: NDArray[np.int32]) -> NDArray[np.in
     def renumber(c: int) -> None:
         chunks[c].users = user_of[chunks[c].users]
 
-    _in_threads(renumber, range(len(chunks)))
+    in_threads(renumber, range(len(chunks)))
     return np.arange(_size(user_of), dtype=np.int32)
 
 
@@ -151,7 +151,7 @@ def _dealt(chunks: list[Chunk], record: _Recorder, shift: int, n_buckets: int) -
         chunk, chunks[c] = chunks[c], _EMPTY
         record(chunk, shift, places[c], records)
 
-    _in_threads(deal, range(len(chunks)))
+    in_threads(deal, range(len(chunks)))
     chunks.clear()
     return lambda b: records[starts[b] : starts[b + 1]], starts
 
@@ -179,7 +179,7 @@ def _as_they_are(
 def _counts(chunks: list[Chunk], shift: int, n_buckets: int) -> NDArray[np.int64]:
     """Count the rows of each chunk in each bucket."""
     counts = np.zeros((len(chunks), n_buckets), np.int64)
-    _in_threads(lambda c: count(chunks[c].users, shift, counts[c]), range(len(chunks)))
+    in_threads(lambda c: count(chunks[c].users, shift, counts[c]), range(len(chunks)))
     return counts
 
 
@@ -215,17 +215,17 @@ def _sort_buckets(
         room = rooms.room[: part.stop - part.start]
         sort_and_write(records_of(b), room, first_key, shift + item_bits, item_bits, first or 0, user_of, *out)
 
-    _in_threads(sort, range(len(starts) - 1))
+    in_threads(sort, range(len(starts) - 1))
     indptr = np.zeros(n_users + 1, np.int64)
     np.cumsum(activity, out=indptr[1:])
     if indptr[-1] < n:
         below = np.arange(1, len(starts) - 1) << shift  # the first code of each bucket but the first
         firsts = np.concatenate(([0], user_of[below - 1] + 1, [n_users]))  # the first user of each, and the end
-        items, values, times = (_closed_up(column, starts, indptr[firsts]) for column in (items, values, times))
+        items, values, times = (closed_up(column, starts, indptr[firsts]) for column in (items, values, times))
     return indptr, items, values.view(np.float32), None if first is None else times
 
 
-def _closed_up(column: Any, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Any:
+def closed_up(column: Any, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Any:
     """Move each bucket's kept rows up against the bucket before it, and cut off what is left over, in place."""
     if len(column):
         for place, (start, stop) in zip(starts.tolist(), pairwise(ends.tolist()), strict=False):
@@ -256,6 +256,6 @@ def _assemble_by_lexsort(chunks: list[Chunk], user_of: NDArray[np.int32], item_o
     return indptr, items[latest], values[order][latest], times[order][latest]
 
 
-def _in_threads(work: Callable[[int], None], numbers: Iterable[int]) -> None:
+def in_threads(work: Callable[[int], None], numbers: Iterable[int]) -> None:
     with ThreadPoolExecutor(n_threads()) as pool:
         list(pool.map(work, numbers))

@@ -13,6 +13,8 @@ from recloak.ratings.options import READERS, ReadOptions
 from recloak.ratings.readers import csv, movielens, netflix, parquet, recbole
 from recloak.ratings.readers.delimited import read_delimited
 from recloak.ratings.readers.dialect import Dialect
+from recloak.ratings.readers.parquet import begins_as_parquet
+from recloak.ratings.readers.quick import read_quickly
 from recloak.ratings.readers.sources import Sample, files_of, sample_of
 from recloak.ratings.rows import Rows
 
@@ -30,8 +32,16 @@ def read(source: str | Path | Iterable[str | Path], *, options: ReadOptions | No
     files = files_of(source)
     rows = Rows()
     with task("reading", sum(file.stat().st_size for file in files if file.is_file()) / 1e6) as advance:
+        quick = read_quickly(files, options, advance) if _may_be_quick(files, options) else None
+        if quick is not None:
+            return _scaled(quick, options)
         _read_files(files, rows, options, advance)
-    return _finished(rows, files, options)
+    return _scaled(rows.finish(None, file=files[0] if len(files) == 1 else None), options)
+
+
+def _may_be_quick(files: list[Path], options: ReadOptions) -> bool:
+    """Tell whether all files are Parquet that is not compressed once more."""
+    return options.reader in (None, "parquet") and all(begins_as_parquet(file) for file in files)
 
 
 def detect(path: str | Path) -> str:
@@ -80,9 +90,6 @@ def _like_first(dialect: Dialect, first: Dialect) -> Dialect:
     return dialect
 
 
-def _finished(rows: Rows, files: list[Path], options: ReadOptions) -> Ratings:
+def _scaled(ratings: Ratings, options: ReadOptions) -> Ratings:
     bounds = options.bounds()
-    ratings = rows.finish(None, file=files[0] if len(files) == 1 else None)
-    if bounds is None:
-        return ratings
-    return replace(ratings, scale=Scale(bounds.low, bounds.high, ratings.scale.step))
+    return ratings if bounds is None else replace(ratings, scale=Scale(bounds.low, bounds.high, ratings.scale.step))

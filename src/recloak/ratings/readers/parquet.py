@@ -24,6 +24,15 @@ def matches(sample: Sample) -> bool:
     return sample.head.startswith(b"PAR1")
 
 
+def begins_as_parquet(path: Path) -> bool:
+    """Tell whether a file is Parquet as it lies there, not packed by gzip or zstd."""
+    try:
+        with path.open("rb") as raw:
+            return raw.read(4) == b"PAR1"
+    except OSError:
+        return False
+
+
 def read_parquet(sample: Sample, rows: Rows, options: ReadOptions, advance: Advance) -> None:
     """Take the rows of a file in."""
     path = sample.path
@@ -65,5 +74,7 @@ def _read(path: Path, rows: Rows, options: ReadOptions, advance: Advance) -> Non
 
 def _bytes(path: Path) -> Path | io.BytesIO:
     """Give the file, or its bytes where it is compressed as a whole: Parquet is read from its end."""
-    with path.open("rb") as raw, unpacked(path) as stream:
-        return path if raw.read(4) == b"PAR1" else io.BytesIO(stream.read())
+    if begins_as_parquet(path):
+        return path
+    with unpacked(path) as stream:
+        return io.BytesIO(stream.read())

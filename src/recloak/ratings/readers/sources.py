@@ -66,11 +66,16 @@ def sample_of(path: Path) -> Sample:
     for magic, reason in _REFUSED.items():
         if head.startswith(magic):
             raise SourceError(reason, file=path)
-    if b"\0" in head and not head.startswith(b"PAR1"):
+    if not head.startswith(b"PAR1"):
+        _require_text(path, head)
+    return Sample(path, head, is_whole)
+
+
+def _require_text(path: Path, head: bytes) -> None:
+    if b"\0" in head:
         raise SourceError("is a binary file, not a table of ratings", file=path)
     if b"\n" not in head and head.count(b"\r") > 1:
         raise SourceError("its lines end with a carriage return only; save it with line feeds", file=path)
-    return Sample(path, head, is_whole)
 
 
 @contextmanager

@@ -1,0 +1,286 @@
+"""Rows whose limits are known beforehand, packed into one word each: the quick way from a typed source to a matrix.
+
+A row's user (within its bucket), item, rating and time lie side by side in 64 bits. Each batch is dealt at once into
+buckets of neighbouring users, in a part of one array that is its own; then each bucket, small enough for the cache, is
+sorted by (user, item) in two radix passes and written out. Every step keeps the file's order among equals and batches
+and buckets are whole to a thread, so the number of threads changes nothing.
+
+`recloak.ratings.assemble` does the same for rows of any kind; a row outside the stated limits ends up there.
+"""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from recloak.ratings.assemble import closed_up, in_threads
+from recloak.ratings.threads import n_threads
+
+_BUCKET_ROWS = 1 << 16
+_MAX_BUCKETS = 1 << 11
+_DIGIT_BITS = 15  # of two passes: their counters fit a core's second cache
+_WORD_BITS = 64
+_WAITING = 4  # batches that may wait for a thread, so that a quick source does not fill the memory
+
+
+class OutsideError(Exception):
+    """A row lies outside the limits that its source stated."""
+
+
+class Limits(NamedTuple):
+    """The least and greatest value of each column, and how many rows there are; no times are times of 0."""
+
+    users: tuple[int, int]
+    items: tuple[int, int]
+    ratings: tuple[float, float]
+    times: tuple[int, int]
+    n_rows: int
+
+
+class Layout(NamedTuple):
+    """Where a row's parts lie in its word, from the top: user within the bucket, item, rating in half steps, time."""
+
+    user_low: int
+    user_span: int
+    item_low: int
+    item_span: int
+    rating_low: float
+    rating_span: int
+    time_low: int
+    time_span: int
+    shift: int  # bits of a user that tell users of a bucket apart
+    item_bits: int
+    rating_bits: int
+    time_bits: int
+
+    @property
+    def n_buckets(self) -> int:
+        """Number of buckets."""
+        return (self.user_span >> self.shift) + 1
+
+    @property
+    def digit_bits(self) -> int:
+        """Bits of the key that one of the two passes sorts by."""
+        return (self.shift + self.item_bits + 1) // 2
+
+
+def layout_of(limits: Limits) -> Layout | None:
+    """Give the layout of rows within limits; None where a word or a bucket is too small for them."""
+    (user_low, user_high), (item_low, item_high) = limits.users, limits.items
+    rating_span, time_span = 2 * (limits.ratings[1] - limits.ratings[0]), limits.times[1] - limits.times[0]
+    if not (0 <= rating_span < 1 << 16):
+        return None
+    item_bits = max((item_high - item_low).bit_length(), 1)
+    shift = _shift(user_high - user_low, item_bits, limits.n_rows)
+    bits = (item_bits, int(np.ceil(rating_span)).bit_length(), time_span.bit_length())
+    if shift < 0 or shift + sum(bits) > _WORD_BITS:
+        return None
+    spans = (user_low, user_high - user_low, item_low, item_high - item_low)
+    return Layout(*spans, float(limits.ratings[0]), int(np.ceil(rating_span)), limits.times[0], time_span, shift, *bits)
+
+
+def _shift(user_span: int, item_bits: int, n_rows: int) -> int:
+    """Choose how many users share a bucket, as a power of two; -1 where two passes could not sort it."""
+    wanted = min(max(n_rows // _BUCKET_ROWS, 1), _MAX_BUCKETS)
+    shift = min((user_span // wanted).bit_length(), 2 * _DIGIT_BITS - item_bits)
+    return shift if shift >= 0 and user_span >> shift < _MAX_BUCKETS else -1
+
+
+class PackedRows:
+    """Takes batches of rows in, in order, while threads deal them; `finish` sorts them."""
+
+    def __init__(self, layout: Layout, n_rows: int, *, timed: bool) -> None:
+        self._layout, self._timed, self._n = layout, timed, 0
+        self._records = np.empty(n_rows, np.uint64)
+        self._seen = np.zeros(layout.item_span + 1, np.bool_)
+        self._rated = np.zeros(layout.rating_span + 1, np.bool_)
+        self._dealing: list[Future[NDArray[np.int64]]] = []
+        self._pool = ThreadPoolExecutor(n_threads())
+
+    def add(
+        self,
+        users: NDArray[np.int32],
+        items: NDArray[np.int32],
+        ratings: NDArray[np.float32],
+        times: NDArray[np.int64] | None,
+    ) -> None:
+        """Take a batch in; one that waits too long in line is waited for."""
+        start, self._n = self._n, self._n + len(users)
+        if self._n > len(self._records):
+            raise OutsideError
+        times = _NO_TIMES if times is None else times
+        self._dealing.append(self._pool.submit(self._deal, users, items, ratings, times, start))
+        if len(self._dealing) > _WAITING:
+            self._dealing[-_WAITING].result()
+
+    def _deal(self, users: Any, items: Any, ratings: Any, times: Any, start: int) -> NDArray[np.int64]:
+        starts = np.zeros(self._layout.n_buckets + 1, np.int64)
+        if not count(users, self._layout, starts):
+            raise OutsideError
+        starts += start
+        marks = self._seen, self._rated
+        if not deal(users, items, ratings, times, self._layout, starts[:-1].copy(), *marks, self._records):
+            raise OutsideError
+        return starts
+
+    def distinct(self) -> NDArray[np.float64]:
+        """Give the ratings that occur, ascending."""
+        return np.flatnonzero(self._rated) / 2 + self._layout.rating_low
+
+    def close(self) -> None:
+        """Let the threads go, whatever they are doing."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def finish(self) -> tuple[Any, ...]:
+        """Give users' and items' ids, row starts, items, values and times (None without), sorted; close the gaps."""
+        starts = np.array([dealt.result() for dealt in self._dealing])
+        if self._n != len(self._records):
+            raise OutsideError
+        item_of = np.cumsum(self._seen, dtype=np.int32) - np.int32(1)
+        out, activity, kept = self._sorted(starts, item_of)
+        users = np.flatnonzero(activity)
+        indptr = np.concatenate(([0], np.cumsum(activity[users], dtype=np.int64)))
+        if indptr[-1] < self._n:
+            sizes = (starts[:, 1:] - starts[:, :-1]).sum(axis=0)
+            places, ends = (np.concatenate(([0], np.cumsum(one))) for one in (sizes, kept))
+            out = [closed_up(column, places, ends) for column in out]
+        ids = users + self._layout.user_low, np.flatnonzero(self._seen) + self._layout.item_low
+        return *ids, indptr, out[0], out[1], out[2] if self._timed else None
+
+    def _sorted(self, starts: NDArray[np.int64], item_of: NDArray[np.int32]) -> tuple[list[Any], Any, Any]:
+        """Sort every bucket and write it out by columns; give also users' activity and how many rows each kept."""
+        layout, n = self._layout, self._n
+        out: list[Any] = [np.empty(n, np.int32), np.empty(n, np.float32), np.empty(n if self._timed else 0, np.int64)]
+        activity = np.zeros(layout.n_buckets << layout.shift, np.int32)
+        sizes = (starts[:, 1:] - starts[:, :-1]).sum(axis=0)
+        firsts, kept = np.cumsum(sizes) - sizes, np.zeros(layout.n_buckets, np.int64)
+        value_of = (np.arange(layout.rating_span + 1) / 2 + layout.rating_low).astype(np.float32)
+        rooms = threading.local()
+
+        def sort(b: int) -> None:
+            if not hasattr(rooms, "words"):
+                rooms.words = np.empty((2, int(sizes.max())), np.uint64)
+                rooms.counts = np.empty((2, 1 << layout.digit_bits), np.int32)
+            part = slice(int(firsts[b]), int(firsts[b] + sizes[b]))
+            items, values, times = (column[part] if len(column) else column for column in out)
+            ordered = sort_bucket(self._records, starts, b, layout, rooms.words, rooms.counts)
+            kept[b] = write(ordered, b, layout, item_of, value_of, items, values, times, activity)
+
+        in_threads(sort, range(layout.n_buckets))
+        return out, activity, kept
+
+
+_NO_TIMES = np.empty(0, np.int64)
+
+
+@njit(cache=True, nogil=True)
+def count(users, layout, starts):  # type: ignore[no-untyped-def]
+    """Count the rows of each bucket, and give where each bucket begins; False where a user is outside the limits."""
+    user_span, shift, one = _u(layout.user_span), _u(layout.shift), _u(1)
+    for r in range(len(users)):
+        user = _u(users[r] - layout.user_low)
+        if user > user_span:
+            return False
+        starts[(user >> shift) + one] += 1
+    for b in range(1, len(starts)):
+        starts[b] += starts[b - 1]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def deal(users, items, ratings, times, layout, place, seen, rated, records):  # type: ignore[no-untyped-def]
+    """Write each row to the next place of its bucket; False where a row is outside the limits.
+
+    What is below its limit wraps to a large unsigned number, so one comparison sees both ends; and unsigned places
+    spare the question whether an index counts from the end.
+    """
+    mask, timed = np.uint64((1 << layout.shift) - 1), len(times) > 0
+    item_span, rating_span, time_span = _u(layout.item_span), _u(layout.rating_span), _u(layout.time_span)
+    shift, item_bits, rating_bits = _u(layout.shift), _u(layout.item_bits), _u(layout.rating_bits)
+    time_bits, half_steps = _u(layout.time_bits), np.float64(layout.rating_low) * 2
+    for r in range(len(users)):
+        user, item = _u(users[r] - layout.user_low), _u(items[r] - layout.item_low)
+        exact = ratings[r] * 2 - half_steps
+        rating, time = _u(np.int64(exact)), _u(times[r] - layout.time_low) if timed else _u(0)
+        if item > item_span or rating > rating_span or rating != exact or time > time_span:
+            return False
+        seen[item], rated[rating] = True, True
+        bucket = user >> shift
+        p = place[bucket]
+        place[bucket] = p + 1
+        word = ((((user & mask) << item_bits) | item) << rating_bits) | rating
+        records[_u(p)] = (word << time_bits) | time
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _u(number):  # type: ignore[no-untyped-def]
+    return np.uint64(number)
+
+
+@njit(cache=True, nogil=True)
+def sort_bucket(records, starts, b, layout, rooms, counts):  # type: ignore[no-untyped-def]
+    """Gather a bucket from all batches and sort it by user and item, the lower half of the key first."""
+    low, width = layout.rating_bits + layout.time_bits, (layout.shift + layout.item_bits + 1) // 2
+    mask, down, further = _u((1 << width) - 1), _u(low), _u(low + width)
+    counts[:] = 0
+    n = 0
+    for batch in range(len(starts)):
+        run = records[starts[batch, b] : starts[batch, b + 1]]
+        for word in run:
+            counts[0, (word >> down) & mask] += 1
+            counts[1, word >> further] += 1
+        n += len(run)
+    _to_places(counts)
+    for batch in range(len(starts)):
+        _pass(records[starts[batch, b] : starts[batch, b + 1]], rooms[0], counts[0], down, mask)
+    _pass(rooms[0, :n], rooms[1], counts[1], further, mask)
+    return rooms[1, :n]
+
+
+@njit(cache=True, nogil=True)
+def _to_places(counts):  # type: ignore[no-untyped-def]
+    """Turn counts of digits into the places where each digit's records begin."""
+    for p in range(len(counts)):
+        place = 0
+        for d in range(counts.shape[1]):
+            here = counts[p, d]
+            counts[p, d] = place
+            place += here
+
+
+@njit(cache=True, nogil=True)
+def _pass(source, target, place, down, mask):  # type: ignore[no-untyped-def]
+    """Put words in the order of one digit, keeping the order among equals."""
+    for word in source:
+        digit = (word >> down) & mask
+        p = place[digit]
+        place[digit] = p + 1
+        target[_u(p)] = word
+
+
+@njit(cache=True, nogil=True)
+def write(ordered, b, layout, item_of, value_of, items, values, times, activity):  # type: ignore[no-untyped-def]
+    """Write sorted words by columns, of equal pairs the latest (the last among equal times); give how many are kept."""
+    low, time_bits, item_bits = _u(layout.rating_bits + layout.time_bits), _u(layout.time_bits), _u(layout.item_bits)
+    item_mask, rating_mask = _u((1 << layout.item_bits) - 1), _u((1 << layout.rating_bits) - 1)
+    time_mask, base = _u((1 << layout.time_bits) - 1), _u(b << layout.shift)
+    timed, last, n = len(times) > 0, _u(np.int64(-1)), 0
+    for word in ordered:
+        key, time = word >> low, np.int64(word & time_mask) + layout.time_low
+        if key == last and timed and time < times[_u(n - 1)]:
+            continue
+        if key != last:
+            last = key
+            items[_u(n)] = item_of[key & item_mask]
+            activity[base + (key >> item_bits)] += 1
+            n += 1
+        values[_u(n - 1)] = value_of[(word >> time_bits) & rating_mask]
+        if timed:
+            times[_u(n - 1)] = time
+    return n
