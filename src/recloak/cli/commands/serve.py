@@ -1,0 +1,22 @@
+"""``recloak serve``: posting advice and related lists over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from recloak.cli.common import options_of
+from recloak.service.options import ServeOptions, read_config
+
+
+@click.command()
+@click.option("--config", help="TOML file with the same names; a flag wins over it.")
+@options_of(ServeOptions)
+def command(config: str | None, **given: Any) -> None:
+    """Serve posting advice and related-item lists over HTTP until stopped."""
+    named = {name: value for name, value in given.items() if value is not None}
+    options = ServeOptions.from_mapping({**({} if config is None else read_config(config)), **named})
+    from recloak.service.server import serve
+
+    serve(options)

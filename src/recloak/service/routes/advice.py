@@ -1,0 +1,37 @@
+"""Advice on a draft: ``POST /api/v1/advice``."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from recloak.service.access import Poster
+from recloak.service.advice import answer
+from recloak.service.bodies import described, read_body
+from recloak.service.parts import Parts
+from recloak.service.problems import Refused, documented
+from recloak.service.schema import AdviceRequest, AdviceResponse
+
+router = APIRouter(tags=["advice"])
+_PROBLEMS = documented(
+    "bad_request", "no_token", "bad_token", "not_allowed", "no_ratings", "not_served", "too_large", "not_json",
+    "invalid", "too_many", "internal", "timeout",
+)  # fmt: skip
+
+
+@router.post(
+    "/api/v1/advice", response_model=AdviceResponse, responses=_PROBLEMS, openapi_extra=described(AdviceRequest)
+)
+@router.post("/api/advice", include_in_schema=False)
+async def advise(request: Request, token: Poster) -> Response:
+    """Say what a draft gives away of its writer, the user that the token is bound to, and what would help."""
+    parts: Parts = request.app.state.parts
+    if parts.advisor is None:
+        raise Refused("not_served")
+    asked = await read_body(request, AdviceRequest)
+    user = parts.advisor.user_of(token.user or "")
+    if user is None:
+        raise Refused("no_ratings")
+    told = await run_in_threadpool(answer, parts.advisor, user, asked)
+    return Response(told.model_dump_json(), media_type="application/json", headers={"cache-control": "no-store"})

@@ -1,0 +1,175 @@
+"""The contract of the HTTP API: what may be asked, what is answered, and the one shape of every error.
+
+Places in a text (``start``, ``end``) count UTF-16 code units, as JavaScript's strings do: a letter counts 1, most emoji
+count 2, and ``text.slice(start, end)`` gives the words that were found.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+MOST_TEXT = 10_000  # characters; the slowest text costs the finder some 0.17 s
+MOST_ITEMS = 500
+MOST_EARLIER = 5_000
+_WHOLE = 2**63
+
+ItemId = Annotated[int, Field(strict=True, ge=-_WHOLE, lt=_WHOLE)] | Annotated[str, Field(strict=True, max_length=200)]
+Tier = Literal["sure", "possible"]
+Gives = Literal["most", "much", "little", "nothing"]
+
+
+class _Asked(BaseModel):
+    """Base of what comes in: unknown names are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Told(BaseModel):
+    """Base of what goes out."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Choice(_Asked):
+    """A find corrected by the writer."""
+
+    start: int = Field(strict=True, ge=0, le=2 * MOST_TEXT, description="Where the find starts (UTF-16 code units).")
+    item: ItemId | None = Field(description="The item that is meant; null: it is no title.")
+
+
+class AdviceRequest(_Asked):
+    """A draft, as text or as the items that it names."""
+
+    text: str | None = Field(None, strict=True, max_length=MOST_TEXT, description="The draft as it would be posted.")
+    items: list[ItemId] | None = Field(None, max_length=MOST_ITEMS, description="The items that the draft names.")
+    earlier: list[ItemId] = Field(
+        default_factory=list, max_length=MOST_EARLIER, description="Items that the writer has named in public before."
+    )
+    choices: list[Choice] = Field(
+        default_factory=list, max_length=MOST_ITEMS, description="Finds in the text that the writer corrected."
+    )
+    k: int = Field(10, strict=True, ge=1, le=1000, description="The writer wishes to stay beyond the first k.")
+
+    @model_validator(mode="after")
+    def _one_draft(self) -> AdviceRequest:
+        if (self.text is None) == (self.items is None):
+            raise ValueError("give either text or items")
+        return self
+
+
+class Band(_Told):
+    """How hidden the writer is: where they would stand in an attacker's list, never as a number."""
+
+    band: str = Field(description="The band of places.", examples=["6 to 10"])
+    words: str = Field(description="The same for people.", examples=["one of about 10"])
+
+
+class Named(_Told):
+    """An item and its title, where it has one."""
+
+    item: ItemId
+    title: str | None
+
+
+class Found(_Told):
+    """A title found in the text."""
+
+    start: int = Field(description="Where it starts, in UTF-16 code units.")
+    end: int = Field(description="Where it ends (the first code unit after it).")
+    text: str = Field(description="The words as written.")
+    item: ItemId | None = Field(description="The item that is meant; null where the writer said that it is no title.")
+    title: str | None
+    tier: Tier = Field(description="possible: a person should confirm it; what the writer chose is sure.")
+    counted: bool = Field(description="Whether the advice counts it as a mention.")
+    gives: Gives = Field(description="How much this mention gives away of who writes.")
+    alternatives: list[Named] = Field(description="Other items that these words may mean, the likeliest first.")
+
+
+class Change(_Told):
+    """A change of the draft and the band it would lead to."""
+
+    drop: list[Named]
+    add: list[Named]
+    band: Band
+
+
+class AdviceResponse(_Told):
+    """What the draft gives away, and what would help."""
+
+    k: int
+    before: Band = Field(description="By what was said earlier alone.")
+    after: Band = Field(description="Once the draft is posted.")
+    hidden: bool = Field(description="Whether the draft as it is keeps the writer beyond the first k.")
+    finds: list[Found] = Field(description="Titles found in the text, in its order; empty where items were given.")
+    drops: list[Change] = Field(description="Each mention left out.")
+    adds: list[Change] = Field(description="A few popular titles added, one each.")
+    cheapest: Change | None = Field(
+        description="The fewest changes that keep the writer beyond the first k; null where none was found."
+    )
+    n_unknown: int = Field(description="Mentions of items that nobody rated: they give nothing away.")
+
+
+class Problem(_Told):
+    """What went wrong: a code for programs, a sentence for people."""
+
+    code: str
+    message: str
+
+
+class ErrorAnswer(_Told):
+    """The one shape of every error."""
+
+    error: Problem
+
+
+class Related(_Told):
+    """One entry of a related list."""
+
+    position: int = Field(description="From 1; a position may be left empty.")
+    item: ItemId
+    title: str | None
+
+
+class RelatedAnswer(_Told):
+    """An item's list in the latest published release."""
+
+    item: ItemId
+    title: str | None
+    release: int
+    time: int = Field(description="Seconds since 1970: the release was made from ratings up to then.")
+    related: list[Related]
+
+
+class Moved(_Told):
+    """How an entry changed from the release before."""
+
+    item: ItemId
+    title: str | None
+    change: Literal["appeared", "vanished", "rose", "sank"]
+    before: int | None = Field(description="Its position before; null: it was not there.")
+    now: int | None = Field(description="Its position in this release; null: it is gone.")
+
+
+class PastRelease(_Told):
+    """An item's list in one release, and what moved since the one before."""
+
+    release: int
+    time: int
+    related: list[Related]
+    changes: list[Moved] = Field(description="Empty for the first release that is shown.")
+
+
+class HistoryAnswer(_Told):
+    """An item's list through the published releases, the newest first."""
+
+    item: ItemId
+    title: str | None
+    releases: list[PastRelease]
+
+
+class SearchAnswer(_Told):
+    """Items whose titles hold the words searched for."""
+
+    items: list[Named]

@@ -1,0 +1,76 @@
+"""A small world for the tests: a crowd that shares popular films, a rare film each, and a way to ask in process."""
+
+import asyncio
+import json
+from functools import cache
+
+import httpx
+
+from recloak.mentions.sources import title_list
+from recloak.ratings import Ratings
+from recloak.service.app import create_app
+from recloak.service.options import ServeOptions
+from recloak.service.parts import Parts
+from recloak.service.state import prepare
+from recloak.service.tokens import Guard, create
+
+POPULAR = [(1, "The Matrix", 1999), (2, "Toy Story", 1995), (3, "Pulp Fiction", 1994), (4, "Fargo", 1996)]
+NAMES = ("Zorgon", "Vexillum", "Quarbles", "Mintaka", "Oddvar", "Brumaire", "Falkor", "Grimsel", "Havbit", "Jokull")
+RARE = [(10 + n, name, 1950 + n) for n, name in enumerate((*NAMES, "Kestrel", "Lumumba"))]
+LURES = [(50 + n, f"Lure Number {n}", 2000) for n in range(12)]
+TWINS = [(80, "Solaris", 1972), (81, "Solaris", 2002)]
+
+
+@cache
+def ratings() -> Ratings:
+    """Let twelve users rate the popular films and one rare film each; a crowd beside them rates the rest."""
+    rows = [(user, item) for user in range(12) for item, *_ in POPULAR]
+    rows += [(user, 10 + user) for user in range(12)]
+    rows += [(user, 80) for user in range(6)] + [(user, 81) for user in range(3, 12)]
+    rows += [(100 + user, item) for user in range(60) for item, *_ in (*LURES, *POPULAR[:2])]
+    users, items = zip(*rows, strict=True)
+    return Ratings.from_arrays(list(users), list(items), [4.0] * len(rows))
+
+
+@cache
+def advisor():
+    return prepare(ratings(), title_list([*POPULAR, *RARE, *LURES, *TWINS]))
+
+
+class World:
+    """An application in process with a store of tokens."""
+
+    def __init__(self, folder, **options):
+        self.store = folder / "tokens.db"
+        self.admin = create(self.store, user=None, admin=True)[1]
+        self.options = ServeOptions(**{"rate": 1e6, "burst": 10**6, **options})
+        self.guard = Guard(self.store)
+        self.parts = Parts(advisor(), advisor().catalogue, self.guard, self.options)
+        self.app = create_app(self.parts)
+
+    def close(self):
+        self.guard.close()
+
+    def token(self, user, **more):
+        return create(self.store, user=str(user), **more)[1]
+
+    def ask(self, method, path, token=None, **more):
+        headers = {**({} if token is None else {"authorization": f"Bearer {token}"}), **more.pop("headers", {})}
+
+        async def asked():
+            transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
+            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+                return await client.request(method, path, headers=headers, **more)
+
+        return asyncio.run(asked())
+
+    def advise(self, token, **body):
+        return self.ask("POST", "/api/v1/advice", token, json=body)
+
+
+def problem(answer):
+    """Give the code of an error, holding its shape."""
+    body = json.loads(answer.content)
+    assert set(body) == {"error"}
+    assert set(body["error"]) == {"code", "message"}
+    return body["error"]["code"]

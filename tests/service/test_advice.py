@@ -1,0 +1,88 @@
+"""Advice over HTTP: what is found, what it gives away, what the writer corrects, and in which units places count."""
+
+import pytest
+
+from tests.service.helpers import World, problem
+
+
+def utf16_slice(text, start, end):
+    """Cut a text as JavaScript's ``slice`` does."""
+    return text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le")
+
+
+def test_the_rare_mention_gives_most_and_leaving_it_out_hides(world):
+    told = world.advise(world.token(3), text="I love The Matrix and Mintaka (1953).", k=5).json()
+    gives = {one["title"]: one["gives"] for one in told["finds"]}
+    assert gives == {"The Matrix (1999)": "little", "Mintaka (1953)": "most"}
+    assert told["after"] == {"band": "1", "words": "you alone"}
+    assert not told["hidden"]
+    assert [one["title"] for one in told["cheapest"]["drop"]] == ["Mintaka (1953)"]
+
+
+def test_both_addresses_answer_the_same(world):
+    token = world.token(3)
+    answers = [world.ask("POST", path, token, json={"text": "Fargo"}) for path in ("/api/advice", "/api/v1/advice")]
+    assert answers[0].status_code == 200
+    assert answers[0].content == answers[1].content
+
+
+@pytest.mark.parametrize("before", ["", "😀 ", "é𝄞👩‍🚀 ", "中文 "])
+def test_places_count_utf16_code_units(world, before):
+    text = f"{before}I watched Toy Story 😀 and Mintaka (1953)."
+    finds = world.advise(world.token(3), text=text).json()["finds"]
+    assert [utf16_slice(text, one["start"], one["end"]) for one in finds] == ["Toy Story", "Mintaka"]
+    assert [one["text"] for one in finds] == ["Toy Story", "Mintaka"]
+
+
+def test_items_may_be_given_instead_of_text(world):
+    told = world.advise(world.token(3), items=[1, 13], k=5).json()
+    assert told["finds"] == []
+    assert told["after"]["band"] == "1"
+    assert [one["drop"][0]["item"] for one in told["drops"]] == [1, 13]
+
+
+def test_the_writer_corrects_a_find(world):
+    token, text = world.token(4), "Last night we saw Solaris at home."
+    (find,) = world.advise(token, text=text).json()["finds"]
+    other = find["alternatives"][0]
+    assert {find["item"], other["item"]} == {80, 81}
+    chosen = world.advise(token, text=text, choices=[{"start": find["start"], "item": other["item"]}]).json()["finds"]
+    assert (chosen[0]["item"], chosen[0]["tier"]) == (other["item"], "sure")
+    none = world.advise(token, text=text, choices=[{"start": find["start"], "item": None}]).json()
+    assert (none["finds"][0]["item"], none["finds"][0]["counted"], none["drops"]) == (None, False, [])
+
+
+def test_what_was_said_earlier_counts_before_and_is_no_news(world):
+    told = world.advise(world.token(3), text="Mintaka (1953) again", earlier=[13], k=5).json()
+    assert told["before"]["band"] == "1"
+    assert [one["gives"] for one in told["finds"]] == ["nothing"]
+
+
+def test_a_user_without_ratings_is_told_so(world):
+    assert problem(world.advise(world.token("nobody"), text="Fargo")) == "no_ratings"
+
+
+def test_k_beyond_the_users_is_refused(world):
+    answer = world.advise(world.token(3), text="Fargo", k=999)
+    assert (answer.status_code, problem(answer)) == (422, "invalid")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{", b'"\xff"', b'{"text": "\\ud800"}', b"{}", b'{"text": "a", "items": []}', b'{"text": 5}',
+        b'{"text": "a", "user": 3}', b'{"items": [true]}', b'{"items": [1e400]}', b'{"items": [99999999999999999999]}',
+        b'{"text": "a", "k": 0}', b'{"text": "a", "k": "5"}', b"[" * 5000, b'{"text": "' + b"a" * 20000 + b'"}',
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused_in_one_sentence(world, body):
+    answer = world.ask(
+        "POST", "/api/v1/advice", world.token(3), content=body, headers={"content-type": "application/json"}
+    )
+    assert (answer.status_code, problem(answer)) == (422, "invalid")
+
+
+def test_a_server_without_ratings_says_so(tmp_path):
+    world = World(tmp_path)
+    object.__setattr__(world.parts, "advisor", None)
+    assert problem(world.advise(world.token(3), text="Fargo")) == "not_served"
