@@ -1,6 +1,7 @@
 """The advisor: right in small cases, silent about others, robust against who knows the trick, and quick."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np
@@ -13,6 +14,7 @@ from recloak.mentions import IdentifyOptions, stand_by
 from recloak.mentions.advise import BANDS, LAST_BAND, advise, band_of, prepare_advisor
 from recloak.mentions.algorithms import Candidates, ignoring_popular
 from recloak.ratings import Ratings
+from tests.mentions import plain_advise
 from tests.mentions.test_defend import crowd
 from tests.mentions.test_identify import said, watched
 from tests.strategies import small_ratings
@@ -128,8 +130,64 @@ def test_what_is_proposed_does_not_depend_on_who_else_rated_it():
     assert proposed[0] == proposed[1]
 
 
+@st.composite
+def odd_ratings(draw):
+    """Draw ratings in which some items are rated by (nearly) everybody, some by one, and some users are alike."""
+    n_users, n_items = draw(st.integers(4, 14)), draw(st.integers(3, 40))
+    shares = draw(st.lists(st.sampled_from([0.02, 0.1, 0.3, 0.6, 1.0]), min_size=n_items, max_size=n_items))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    cells = rng.random((n_users, n_items)) < np.array(shares)
+    cells[np.arange(n_users), rng.integers(0, n_items, n_users)] = True
+    if draw(st.booleans()):
+        cells[: n_users // 2] = cells[0]
+    users, items = np.nonzero(cells)
+    return Ratings.from_arrays(users, items, np.full(len(users), 3.0))
+
+
+@settings(max_examples=150)
+@given(odd_ratings(), st.data())
+def test_adding_up_once_says_exactly_what_scoring_every_variant_anew_says(ratings, data):
+    options = IdentifyOptions(heavy=data.draw(st.sampled_from([0.3, 1.0])), flat=data.draw(st.booleans()))
+    known = [*ratings.item_ids.ids.to_list(), 998, 999, "text"]
+    earlier, draft = (data.draw(st.lists(st.sampled_from(known), max_size=n)) for n in (6, 15))
+    asked = (data.draw(st.integers(0, ratings.n_users - 1)), earlier, draft)
+    k = data.draw(st.integers(1, ratings.n_users - 1))
+    quick = advise(prepare_advisor(ratings, options), *asked, k=k)
+    assert quick == plain_advise.advise(plain_advise.prepare(ratings, options), *asked, k=k)
+
+
+def test_an_attacker_who_ignores_all_that_is_said_reads_it_in_full():
+    """All but the asker rated the one item that the adaptive attackers ignore, so all of them stand above."""
+    ratings, options = watched(("me", "a"), *[(f"other {n}", "p") for n in range(6)]), IdentifyOptions(heavy=1.0)
+    assert advise(prepare_advisor(ratings, options), "me", [], ["p"], k=6).hidden
+    assert plain_advise.advise(plain_advise.prepare(ratings, options), "me", [], ["p"], k=6).hidden
+
+
+def test_threads_that_ask_at_once_get_the_answers_of_one_that_asks_alone():
+    ratings = busy()
+    rows = [ratings.item_ids.decode(ratings.items[ratings.row(user)]).to_list() for user in range(ratings.n_users)]
+    asked = [(user, row[:4], row[4:9]) for user, row in enumerate(rows)]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda one: advise(_advisor(), *one), asked))
+    assert together == [advise(_advisor(), *one) for one in asked]
+
+
 @pytest.mark.data
-def test_an_answer_takes_under_50_ms_at_movielens_1m_size(data):
+def test_adding_up_once_agrees_with_scoring_anew_on_movielens_1m(data):
+    from recloak.ratings import read
+
+    ratings = read(data / "ml" / "ml-1m.inter")
+    quick, plain = prepare_advisor(ratings), plain_advise.prepare(ratings)
+    rng = np.random.default_rng(3)
+    for user in rng.choice(ratings.n_users, 60, replace=False).tolist():
+        said_ids = ratings.item_ids.decode(rng.choice(ratings.n_items, 20, replace=False)).to_list()
+        said_ids[5:15] = ratings.item_ids.decode(rng.choice(ratings.items[ratings.row(user)], 10)).to_list()
+        asked = (ratings.user_ids.ids[user], said_ids[:10], said_ids[10:])
+        assert advise(quick, *asked, k=10) == plain_advise.advise(plain, *asked, k=10)
+
+
+@pytest.mark.data
+def test_an_answer_takes_under_3_ms_of_one_core_at_movielens_1m_size(data):
     from recloak.ratings import read
 
     ratings = read(data / "ml" / "ml-1m.inter")
@@ -141,4 +199,4 @@ def test_an_answer_takes_under_50_ms_at_movielens_1m_size(data):
         start = time.process_time()
         advise(index, ratings.user_ids.ids[user], said_ids[:15], said_ids[15:], k=10)
         times.append(time.process_time() - start)
-    assert np.median(times) < 0.05
+    assert np.median(times[2:]) < 0.003

@@ -13,38 +13,17 @@ works only on an attacker who has not heard of misdirection is not given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
 from recloak.errors import OptionError
-from recloak.mentions.algorithms import Candidates, gains
-from recloak.mentions.kernels import standings
-from recloak.mentions.options import IdentifyOptions
-from recloak.ratings import Ratings
+from recloak.mentions.places import AdvisorIndex, Item, Places, Question, places_of, prepare_advisor, question
 
 BANDS = ((1, "1"), (5, "2 to 5"), (10, "6 to 10"), (100, "11 to 100"), (1000, "101 to 1,000"))
 LAST_BAND = "beyond 1,000"
-_IGNORED = (0.01, 0.02)  # what the adaptive attackers ignore, as shares of all items
-_MOST_DRAFT = 12  # of a longer draft only the rarest are tried for leaving out
-_MOST_DROPS, _MOST_ADDS, _SHOWN_ADDS = 4, 10, 3
-
-Item = int | str
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class AdvisorIndex:
-    """Ratings prepared once, so that every question is answered in a few milliseconds."""
-
-    ratings: Ratings
-    candidates: Candidates
-    weights: NDArray[np.float64]  # (n_items,) gain of a rated mention
-    popular: NDArray[np.int64]  # (n_items,) the most-rated first
-    ignored: tuple[frozenset[int], ...]  # by attacker: the most-rated items that it ignores
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +60,6 @@ def _plain(change: Change) -> dict[str, Any]:
     return {"drop": list(change.drop), "add": list(change.add), "band": change.band}
 
 
-def prepare_advisor(ratings: Ratings, options: IdentifyOptions | None = None) -> AdvisorIndex:
-    """Prepare ratings for advice."""
-    options = options or IdentifyOptions()
-    candidates = Candidates.of(ratings, options)
-    weights = gains(candidates.raters, candidates.n_users, options)
-    popular = np.argsort(-candidates.raters, kind="stable")
-    n_rated = int(np.count_nonzero(candidates.raters))
-    ignored = (frozenset[int](), *(frozenset(popular[: int(np.ceil(s * n_rated))].tolist()) for s in _IGNORED))
-    return AdvisorIndex(ratings, candidates, weights, popular, ignored)
-
-
 def band_of(place: float) -> str:
     """Give the band of a place in the attacker's list."""
     return next((name for top, name in BANDS if place <= top), LAST_BAND)
@@ -99,152 +67,46 @@ def band_of(place: float) -> str:
 
 def advise(index: AdvisorIndex, user: Item, earlier: Iterable[Item], draft: Iterable[Item], *, k: int = 10) -> Advice:
     """Advise one user, who wishes to stay beyond the first k, on a draft post that mentions items."""
-    if not 1 <= k < index.candidates.n_users:
+    if not 1 <= k < index.ratings.n_users:
         raise OptionError(f"k must be at least 1 and below the number of users, got {k}")
-    asked = _Question(index, index.ratings.user_ids.number(user), *_numbers(index, earlier, draft))
-    places = asked.places([(), *([one] for one in asked.draft)], [])
-    after, without = places[0], places[1:]
-    drops = tuple(Change((index_id(index, one),), (), band_of(p)) for one, p in zip(asked.draft, without, strict=True))
+    asked = question(index, user, earlier, draft)
+    places = places_of(index, asked)
     return Advice(
         k=k,
-        before=band_of(asked.places([asked.draft], [])[0]),
-        after=band_of(after),
-        hidden=after > k,
-        telling=_telling(asked, without),
-        drops=drops,
-        adds=_single_adds(asked),
-        cheapest=Change((), (), band_of(after)) if after > k else _cheapest(asked, k),
+        before=band_of(places.before),
+        after=band_of(places.after),
+        hidden=places.after > k,
+        telling=_telling(index, asked, places),
+        drops=tuple(_change(index, [item], [], place) for item, place in zip(asked.draft, places.without, strict=True)),
+        adds=tuple(_change(index, [], [item], place) for item, place in zip(asked.lures, places.added, strict=False)),
+        cheapest=_cheapest(index, asked, places, k),
         n_unknown=asked.n_unknown,
     )
 
 
-def index_id(index: AdvisorIndex, item: int) -> Item:
-    """Give the outside id of an item."""
-    found: Item = index.ratings.item_ids.ids[item]
-    return found
+def _change(index: AdvisorIndex, drop: Iterable[int], add: Iterable[int], place: float) -> Change:
+    dropped, added = (tuple(index.item_ids[item] for item in items) for items in (drop, add))
+    return Change(dropped, added, band_of(place))
 
 
-def _numbers(index: AdvisorIndex, earlier: Iterable[Item], draft: Iterable[Item]) -> tuple[list[int], list[int], int]:
-    """Give the items' numbers; one said before is not news in the draft, one that nobody rated is only counted."""
-    old, new = ([_code(index, item) for item in items] for items in (earlier, draft))
-    known = list(dict.fromkeys(code for code in old if code >= 0))
-    fresh = [code for code in dict.fromkeys(new) if code >= 0 and code not in set(known)]
-    return known, fresh, sum(code < 0 for code in (*old, *new))
-
-
-def _code(index: AdvisorIndex, item: Item) -> int:
-    ids = index.ratings.item_ids
-    if ids.is_text != isinstance(item, str):
-        return -1
-    return int(ids.encode(pl.Series([item]))[0])
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Question:
-    """One user, their earlier mentions and their draft, in the numbers of the ratings."""
-
-    index: AdvisorIndex
-    user: int
-    earlier: list[int]
-    draft: list[int]
-    n_unknown: int
-
-    def places(self, drops: Sequence[Sequence[int]], adds: Sequence[int]) -> NDArray[np.float64]:
-        """Give the user's place, for each set of dropped mentions, with the same additions, before the worst attacker.
-
-        The place is the expected one: those above, and half of those level.
-        """
-        kept = [self.earlier + [one for one in self.draft if one not in dropped] + list(adds) for dropped in drops]
-        return self.places_of(kept)
-
-    def places_of(self, said: Sequence[Sequence[int]]) -> NDArray[np.float64]:
-        """Give the place for each set of mentions before the worst attacker."""
-        if not said:
-            return np.empty(0)
-        read = [_read(items, ignored) for ignored in self.index.ignored for items in said]
-        indptr = np.concatenate(([0], np.cumsum([len(items) for items in read]))).astype(np.int64)
-        items = np.array([item for one in read for item in one], np.int32)
-        counts = self._stand(indptr, items)
-        places = counts[:, 0] + (counts[:, 1] + 1) / 2
-        worst: NDArray[np.float64] = places.reshape(len(self.index.ignored), len(said)).min(axis=0)
-        return worst
-
-    def _stand(self, indptr: NDArray[np.int64], items: NDArray[np.int32]) -> NDArray[np.int64]:
-        candidates = self.index.candidates
-        columns = candidates.columns
-        listed = ~candidates.heavy
-        listed[self.user] = True  # a heavy rater asks too, and gets the answer of an attacker who lists them
-        counts, _ = standings(
-            indptr,
-            items,
-            np.full(len(items), np.nan, np.float32),
-            np.full(len(indptr) - 1, self.user, np.int32),
-            columns.indptr,
-            columns.users,
-            columns.values,
-            self.index.weights,
-            np.ones(candidates.n_users),
-            listed,
-            -1.0,
-            True,
-        )
-        found: NDArray[np.int64] = counts
-        return found
-
-    def lures(self) -> list[int]:
-        """Give the most-rated items below what any attacker ignores that the user has neither rated nor mentioned."""
-        ratings = self.index.ratings
-        taken = {*ratings.items[ratings.row(self.user)].tolist(), *self.earlier, *self.draft}
-        below = self.index.popular[max(map(len, self.index.ignored)) :]
-        fresh = (item for item in below[: len(taken) + _MOST_ADDS].tolist() if item not in taken)
-        return [item for item, _ in zip(fresh, range(_MOST_ADDS), strict=False)]
-
-
-def _read(items: Sequence[int], ignored: frozenset[int]) -> list[int]:
-    """Read mentions as an attacker who ignores the most-rated items does, or in full if nothing else is there."""
-    return [item for item in items if item not in ignored] or list(items)
-
-
-def _telling(asked: _Question, without: NDArray[np.float64]) -> Item | None:
+def _telling(index: AdvisorIndex, asked: Question, places: Places) -> Item | None:
     """Name the rated mention of the draft whose loss would hide best; among equals the one that fewest rated."""
-    ratings, raters = asked.index.ratings, asked.index.candidates.raters
-    own = set(ratings.items[ratings.row(asked.user)].tolist())
-    rated = [
-        (-place, int(raters[one]), one) for one, place in zip(asked.draft, without.tolist(), strict=True) if one in own
-    ]
-    return index_id(asked.index, min(rated)[2]) if rated else None
+    mine = zip(asked.draft.tolist(), asked.mine_of_draft().tolist(), places.without.tolist(), strict=True)
+    rated = [(-place, int(index.raters[item]), item) for item, own, place in mine if own]
+    return index.item_ids[min(rated)[2]] if rated else None
 
 
-def _single_adds(asked: _Question) -> tuple[Change, ...]:
-    lures = asked.lures()[:_SHOWN_ADDS]
-    said = asked.earlier + asked.draft
-    places = asked.places_of([[*said, lure] for lure in lures])
-    return tuple(Change((), (index_id(asked.index, one),), band_of(p)) for one, p in zip(lures, places, strict=True))
-
-
-def _cheapest(asked: _Question, k: int) -> Change | None:
+def _cheapest(index: AdvisorIndex, asked: Question, places: Places, k: int) -> Change | None:
     """Find the fewest changes that reach beyond the first k; among equally few the one that hides best."""
-    drops, lures = _best_drops(asked), asked.lures()
-    for cost in range(1, len(drops) + len(lures) + 1):
-        mixes = [(d, cost - d) for d in range(len(drops) + 1) if 0 <= cost - d <= len(lures)]
-        said = [asked.earlier + [one for one in asked.draft if one not in drops[:d]] + lures[:a] for d, a in mixes]
-        places = asked.places_of(said)
-        best = int(np.argmax(places))
-        if places[best] > k:
-            d, a = mixes[best]
-            dropped, added = ([index_id(asked.index, one) for one in some] for some in (drops[:d], lures[:a]))
-            return Change(tuple(dropped), tuple(added), band_of(places[best]))
+    n_rows, n_columns = places.table.shape
+    for cost in range(n_rows + n_columns - 1):
+        mixes = [(drops, cost - drops) for drops in range(n_rows) if 0 <= cost - drops < n_columns]
+        reached = [places.table[mix] for mix in mixes]
+        best = int(np.argmax(reached))
+        if reached[best] > k:
+            n_drops, n_adds = mixes[best]
+            return _change(index, asked.draft[places.order[:n_drops]], asked.lures[:n_adds], reached[best])
     return None
 
 
-def _best_drops(asked: _Question) -> list[int]:
-    """Choose mentions to leave out one by one, each time the one that hides best."""
-    raters = asked.index.candidates.raters
-    left = sorted(asked.draft, key=lambda item: int(raters[item]))[:_MOST_DRAFT]
-    chosen: list[int] = []
-    while left and len(chosen) < _MOST_DROPS:
-        places = asked.places([[*chosen, one] for one in left], [])
-        best = left[int(np.argmax(places))]
-        chosen.append(best)
-        left.remove(best)
-    return chosen
+__all__ = ["BANDS", "LAST_BAND", "Advice", "AdvisorIndex", "Change", "advise", "band_of", "prepare_advisor"]
