@@ -8,9 +8,11 @@ import httpx
 
 from recloak.mentions.sources import title_list
 from recloak.ratings import Ratings
-from recloak.service.app import create_app
+from recloak.service.app import create_app, shielded
+from recloak.service.buckets import Buckets
 from recloak.service.options import ServeOptions
 from recloak.service.parts import Parts
+from recloak.service.shelf import Shelf
 from recloak.service.state import prepare
 from recloak.service.tokens import Guard, create
 
@@ -40,16 +42,25 @@ def advisor():
 class World:
     """An application in process with a store of tokens."""
 
-    def __init__(self, folder, **options):
+    def __init__(self, folder, *, history=None, **options):
         self.store = folder / "tokens.db"
         self.admin = create(self.store, user=None, admin=True)[1]
         self.options = ServeOptions(**{"rate": 1e6, "burst": 10**6, **options})
         self.guard = Guard(self.store)
-        self.parts = Parts(advisor(), advisor().catalogue, self.guard, self.options)
-        self.app = create_app(self.parts)
+        self.shelf = None if history is None else Shelf(history, advisor().catalogue)
+        self.buckets = Buckets(folder / "buckets", self.options.rate, self.options.burst)
+        self.parts = Parts(
+            advisor=advisor(),
+            catalogue=advisor().catalogue,
+            shelf=self.shelf,
+            guard=self.guard,
+            buckets=self.buckets,
+            options=self.options,
+        )
+        self.app = shielded(create_app(self.parts))
 
     def close(self):
-        self.guard.close()
+        self.parts.close()
 
     def token(self, user, **more):
         return create(self.store, user=str(user), **more)[1]

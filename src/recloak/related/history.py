@@ -191,6 +191,26 @@ def releases(store: Store) -> list[Published]:
     return [Published(row.number, row.time, row.top, json.loads(row.settings)) for row in rows]
 
 
+def newest(store: Store) -> Published | None:
+    """Give the latest release, if there is one."""
+    wanted = sa.select(_releases).order_by(_releases.c.number.desc()).limit(1)
+    with _explained(store.name), store.engine.begin() as connection:
+        row = connection.execute(wanted).first()
+    return None if row is None else Published(row.number, row.time, row.top, json.loads(row.settings))
+
+
+def lists_of(store: Store, item: int | str, numbers: Iterable[int]) -> dict[int, list[tuple[int, str]]]:
+    """Give one item's list in each of some releases as (position, related id in letters), releases without left out."""
+    wanted = sa.select(_entries.c.release, _entries.c.position, _entries.c.related).where(
+        _entries.c.release.in_(list(numbers)), _entries.c.item == str(item)
+    )
+    found: dict[int, list[tuple[int, str]]] = {}
+    with _explained(store.name), store.engine.begin() as connection:
+        for row in connection.execute(wanted.order_by(_entries.c.release, _entries.c.position)):
+            found.setdefault(row.release, []).append((row.position, row.related))
+    return found
+
+
 def published(store: Store, item_ids: IdMap, *, last: int | None = None) -> tuple[Release, ...]:
     """Give the published releases, or the last few, with items numbered as in the ratings.
 

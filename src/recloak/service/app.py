@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -10,10 +13,12 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from recloak.service.freshness import keep_fresh
 from recloak.service.parts import Parts
 from recloak.service.problems import Refused
-from recloak.service.routes import advice, operations, pages
+from recloak.service.routes import advice, operations, pages, related
 from recloak.service.schema import AdviceRequest, Choice
+from recloak.service.shield import Application, Shield
 
 _BY_STATUS = {400: "bad_request", 404: "not_found", 405: "wrong_method", 413: "too_large", 415: "not_json"}
 _ABOUT = """\
@@ -26,15 +31,34 @@ units, as JavaScript's strings do. Advice is given to the user that the token is
 
 def create_app(parts: Parts) -> FastAPI:
     """Make the application from what was loaded."""
-    app = FastAPI(title="recloak", version="1", description=_ABOUT, docs_url=None, redoc_url=None, openapi_url=None)
+    closed: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None}  # they fetch from other hosts
+    app = FastAPI(title="recloak", version="1", description=_ABOUT, lifespan=_running, **closed)
     app.state.parts = parts
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
-    for router in (advice.router, operations.router, pages.router):
+    for router in (advice.router, related.router, operations.router, pages.router):
         app.include_router(router)
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _unfit)
+    app.add_exception_handler(Exception, _failed)
     return app
+
+
+def shielded(app: FastAPI) -> Application:
+    """Put the limits, the headers and the log around an application."""
+    return Shield(app, app.state.parts.options)  # type: ignore[arg-type,unused-ignore]
+
+
+@asynccontextmanager
+async def _running(app: FastAPI) -> AsyncIterator[None]:
+    """Look for new releases as long as the application runs, then close its parts."""
+    parts: Parts = app.state.parts
+    looking = asyncio.create_task(keep_fresh(parts))
+    try:
+        yield
+    finally:
+        looking.cancel()
+        parts.close()
 
 
 async def _refused(_: Request, refused: Exception) -> Response:
@@ -49,6 +73,10 @@ async def _http(_: Request, error: Exception) -> Response:
 
 async def _unfit(_: Request, __: Exception) -> Response:
     return Refused("invalid").answer()
+
+
+async def _failed(_: Request, __: Exception) -> Response:
+    return Refused("internal").answer()
 
 
 def _described(app: FastAPI) -> dict[str, Any]:

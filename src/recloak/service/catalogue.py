@@ -20,6 +20,7 @@ class Catalogue:
 
     titles: tuple[Title, ...]
     by_id: dict[Item, str]
+    by_letters: dict[str, str]  # by the id in letters, as addresses and stores write it
     folded: tuple[str, ...]  # by title: its names in plain words, between spaces
 
     def name(self, item: Item) -> str | None:
@@ -48,7 +49,8 @@ def catalogue_of(listed: TitleList, item_ids: IdMap | None) -> Catalogue:
         if not any(title.id in known for title in titles):
             raise InputError("no item of the title list is among the ratings; are the ids of the same kind?")
     folded = tuple(f" {' | '.join(' '.join(fold_all(name)) for name in title.names)} " for title in titles)
-    return Catalogue(titles, {title.id: str(title) for title in titles}, folded)
+    names = {title.id: str(title) for title in titles}
+    return Catalogue(titles, names, {str(id_): name for id_, name in names.items()}, folded)
 
 
 def _of_kind(titles: Iterable[Title], *, text: bool) -> Iterable[Title]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,10 +38,13 @@ class ServeOptions(Options):
 
     def check(self) -> None:
         """Hold the rules between fields."""
-        if (self.ratings is None) != (self.titles is None):
-            raise OptionError("--ratings and --titles go together: advice needs both")
+        if self.ratings is not None and self.titles is None:
+            raise OptionError("--ratings needs --titles: advice finds titles in a text")
         if self.mentions is not None and self.ratings is None:
-            raise OptionError("--mentions needs --ratings and --titles")
+            raise OptionError("--mentions needs --ratings")
+        for origin in self.origins:
+            if not re.fullmatch(r"https?://[A-Za-z0-9.\-]+(:\d+)?|https?://\[[0-9a-f:]+\](:\d+)?", origin):
+                raise OptionError(f"an origin is a scheme and a host (https://forum.example), got {origin!r}")
 
     @property
     def origins(self) -> frozenset[str]:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-MOST_TEXT = 10_000  # characters; the slowest text costs the finder some 0.17 s
+MOST_TEXT = 20_000  # characters; the slowest text costs the finder some 0.3 s, so that long ones count for several
 MOST_ITEMS = 500
 MOST_EARLIER = 5_000
 _WHOLE = 2**63
@@ -173,3 +173,18 @@ class SearchAnswer(_Told):
     """Items whose titles hold the words searched for."""
 
     items: list[Named]
+
+
+class Alive(_Told):
+    """The process answers."""
+
+    status: Literal["ok"]
+
+
+class Ready(_Told):
+    """What is served."""
+
+    status: Literal["ready"]
+    advice: bool
+    related: bool
+    release: int | None = Field(description="The related release that is served.")

@@ -1,35 +1,115 @@
-"""The process: load, listen, answer, stop."""
+"""The process: check, load, listen, answer, stop.
+
+One worker answers in this process; several are started, watched and, where one dies, started again by uvicorn. They
+share the socket, the rate limits and the figures, and each loads the ratings for itself.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
 import uvicorn
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import Multiprocess
 
-from recloak.mentions.sources import read_titles
-from recloak.mentions.tables import read_mentions
-from recloak.ratings import read
-from recloak.service.app import create_app
-from recloak.service.options import ServeOptions
-from recloak.service.parts import Parts
-from recloak.service.state import Advisor, prepare
-from recloak.service.tokens import Guard
+from recloak.errors import InputError, RecloakError
+from recloak.service import logs
+from recloak.service.loading import check, load
+from recloak.service.options import LOOPBACK, ServeOptions
+from recloak.service.shield import Application
 
-
-def load(options: ServeOptions) -> Parts:
-    """Load everything that the options name."""
-    guard = None if options.tokens is None else Guard(options.tokens)
-    advisor = _advisor(options)
-    return Parts(advisor, None if advisor is None else advisor.catalogue, guard, options)
-
-
-def _advisor(options: ServeOptions) -> Advisor | None:
-    if options.ratings is None or options.titles is None:
-        return None
-    titles = read_titles(options.titles)
-    ratings = read(options.ratings)
-    mentions = None if options.mentions is None else read_mentions(options.mentions, ratings)
-    return prepare(ratings, titles, mentions)
+_SETTINGS = "RECLOAK_SERVE"  # how a worker is told the options
+_FOLDER = "RECLOAK_SERVE_FOLDER"
+_FIGURES = "PROMETHEUS_MULTIPROC_DIR"
+_PATIENCE = 10  # seconds that requests under way may take when the server is stopped
+_SENTENCE = "why"
 
 
 def serve(options: ServeOptions) -> None:
-    """Serve until told to stop."""
-    uvicorn.run(create_app(load(options)), host=options.host, port=options.port)
+    """Serve until told to stop; refuse in one sentence what cannot be served."""
+    check(options)
+    if options.host not in LOOPBACK:
+        _say(f"listening at {options.host}, beyond this machine; put a proxy with TLS before it")
+    with tempfile.TemporaryDirectory(prefix="recloak-serve-") as folder:
+        (_serve_alone if options.workers == 1 else _serve_together)(options, Path(folder))
+
+
+def _serve_alone(options: ServeOptions, folder: Path) -> None:
+    app = _application(options, folder)
+    config = _config(options, app)
+    server = uvicorn.Server(config)
+    listening = _listen(config)
+    try:
+        server.run(sockets=[listening])
+    except KeyboardInterrupt:
+        pass  # uvicorn has stopped gracefully and passes the signal on
+    finally:
+        listening.close()
+
+
+def _serve_together(options: ServeOptions, folder: Path) -> None:
+    (folder / "figures").mkdir()
+    shared = {_SETTINGS: json.dumps(options.to_mapping()), _FOLDER: str(folder), _FIGURES: str(folder / "figures")}
+    os.environ.update(shared)
+    config = _config(options, "recloak.service.server:worker", factory=True)
+    listening = _listen(config)
+    try:
+        Multiprocess(config, sockets=[listening]).run()
+    finally:
+        listening.close()
+        for name in shared:
+            os.environ.pop(name, None)
+    if (folder / _SENTENCE).exists():
+        raise InputError((folder / _SENTENCE).read_text(encoding="utf-8"))
+
+
+def worker() -> Application:
+    """Make the application of one worker; what cannot be loaded is left for the parent to say."""
+    folder = Path(os.environ[_FOLDER])
+    try:
+        return _application(ServeOptions.from_mapping(json.loads(os.environ[_SETTINGS])), folder)
+    except (RecloakError, OSError) as error:
+        (folder / _SENTENCE).write_text(str(error), encoding="utf-8")
+        sys.exit(STARTUP_FAILURE)
+
+
+def _application(options: ServeOptions, folder: Path) -> Application:
+    from recloak.service.app import create_app, shielded  # noqa: PLC0415 (after the folder of the figures is known)
+
+    return shielded(create_app(load(options, folder)))
+
+
+def _config(options: ServeOptions, app: Any, *, factory: bool = False) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        factory=factory,
+        host=options.host,
+        port=options.port,
+        workers=options.workers,
+        log_config=logs.CONFIG,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        lifespan="on",
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=_PATIENCE,
+        timeout_worker_healthcheck=60,
+    )
+
+
+def _listen(config: uvicorn.Config) -> Any:
+    """Take the port, or say in one sentence why not."""
+    try:
+        return config.bind_socket()
+    except SystemExit:
+        raise InputError(f"{config.host}:{config.port} cannot be listened at; is another server there?") from None
+
+
+def _say(sentence: str) -> None:
+    sys.stderr.write(f"recloak: {sentence}\n")

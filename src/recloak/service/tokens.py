@@ -30,16 +30,18 @@ _SECONDS = {"h": 3600, "d": DAY, "w": 7 * DAY, "y": 365 * DAY}
 _NOBODY = hashlib.sha256(b"").digest()
 _TABLE = """
 CREATE TABLE tokens (
-  id TEXT PRIMARY KEY, hash BLOB NOT NULL, user TEXT, admin INTEGER NOT NULL, label TEXT NOT NULL,
-  created INTEGER NOT NULL, expires INTEGER NOT NULL, revoked INTEGER
-) WITHOUT ROWID
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, user TEXT, admin INTEGER NOT NULL, label TEXT NOT NULL,
+  created INTEGER NOT NULL, expires INTEGER NOT NULL, revoked INTEGER, hash BLOB NOT NULL
+)
 """
+_INSERT = "INSERT INTO tokens (id, hash, user, admin, label, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
     """What is known of a token; its secret is not."""
 
+    number: int  # counts up within a store
     id: str
     user: str | None  # None: of an administrator, who has no ratings
     admin: bool
@@ -64,13 +66,12 @@ def create(
     if user == "":
         raise OptionError("a token's user must not be empty")
     now = int(time.time())
-    token = Token(secrets.token_hex(8), user, admin, label, now, now + seconds_of(expires), None)
-    secret = secrets.token_urlsafe(32)
+    id_, secret, until = secrets.token_hex(8), secrets.token_urlsafe(32), now + seconds_of(expires)
     _make(Path(store))
     with _open(store) as connection, connection:
-        row = (token.id, _hashed(secret), user, int(admin), label, token.created, token.expires, None)
-        connection.execute("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-    return token, f"recloak_{token.id}_{secret}"
+        row = (id_, _hashed(secret), user, int(admin), label, now, until)
+        number = connection.execute(_INSERT, row).lastrowid
+    return Token(number or 0, id_, user, admin, label, now, until, None), f"recloak_{id_}_{secret}"
 
 
 def seconds_of(span: str) -> int:
@@ -84,8 +85,7 @@ def seconds_of(span: str) -> int:
 def tokens(store: str | Path) -> list[Token]:
     """List the tokens of a store, oldest first."""
     with _open(store) as connection:
-        wanted = "SELECT id, user, admin, label, created, expires, revoked FROM tokens ORDER BY created, id"
-        return [_token(row) for row in connection.execute(wanted)]
+        return [_token(row) for row in connection.execute("SELECT * FROM tokens ORDER BY number")]
 
 
 def revoke(store: str | Path, id_: str) -> Token:
@@ -108,12 +108,11 @@ class Guard:
         """Give the token that a text proves, if it is valid now."""
         shape = _SHAPE.fullmatch(text)
         id_, secret = shape.groups() if shape else ("", "")
-        wanted = "SELECT id, user, admin, label, created, expires, revoked, hash FROM tokens WHERE id = ?"
-        row = self._connection.execute(wanted, (id_,)).fetchone()
+        row = self._connection.execute("SELECT * FROM tokens WHERE id = ?", (id_,)).fetchone()
         proved = hmac.compare_digest(_hashed(secret), _NOBODY if row is None else row[-1])
         if row is None or not proved:
             return None
-        token = _token(row[:-1])
+        token = _token(row)
         return token if token.state(time.time()) == "valid" else None
 
     def close(self) -> None:
@@ -125,9 +124,9 @@ def _hashed(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def _token(row: tuple[str, str | None, int, str, int, int, int | None]) -> Token:
-    id_, user, admin, label, created, expires, revoked = row
-    return Token(id_, user, bool(admin), label, created, expires, revoked)
+def _token(row: tuple[int, str, str | None, int, str, int, int, int | None, bytes]) -> Token:
+    number, id_, user, admin, label, created, expires, revoked, _ = row
+    return Token(number, id_, user, bool(admin), label, created, expires, revoked)
 
 
 def _make(store: Path) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from fastapi import APIRouter, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from recloak.service.access import Poster
+from recloak.service.access import Poster, charge
 from recloak.service.advice import answer
 from recloak.service.bodies import described, read_body
 from recloak.service.parts import Parts
@@ -18,6 +19,7 @@ _PROBLEMS = documented(
     "bad_request", "no_token", "bad_token", "not_allowed", "no_ratings", "not_served", "too_large", "not_json",
     "invalid", "too_many", "internal", "timeout",
 )  # fmt: skip
+_CHARACTERS = 2_000  # a text counts as one request more for each of these
 
 
 @router.post(
@@ -33,5 +35,7 @@ async def advise(request: Request, token: Poster) -> Response:
     user = parts.advisor.user_of(token.user or "")
     if user is None:
         raise Refused("no_ratings")
-    told = await run_in_threadpool(answer, parts.advisor, user, asked)
+    if asked.text and len(asked.text) > _CHARACTERS:
+        charge(parts, token, len(asked.text) / _CHARACTERS)
+    told = await asyncio.get_running_loop().run_in_executor(parts.pool, answer, parts.advisor, user, asked)
     return Response(told.model_dump_json(), media_type="application/json", headers={"cache-control": "no-store"})

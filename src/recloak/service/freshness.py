@@ -1,0 +1,32 @@
+"""Looking for new releases while serving; one that cannot be read leaves the last one in place."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from recloak.errors import RecloakError
+from recloak.service import metrics
+from recloak.service.logs import failure, tell
+from recloak.service.parts import Parts
+
+
+async def keep_fresh(parts: Parts) -> None:
+    """Look again and again until cancelled."""
+    if parts.shelf is None:
+        return
+    metrics.release.set(parts.shelf.release or 0)
+    while True:
+        await asyncio.sleep(parts.options.refresh)
+        await _look(parts)
+
+
+async def _look(parts: Parts) -> None:
+    assert parts.shelf is not None
+    try:
+        if await asyncio.to_thread(parts.shelf.refresh):
+            metrics.release.set(parts.shelf.release or 0)
+            tell("release", number=parts.shelf.release)
+    except (RecloakError, OSError) as error:
+        metrics.refreshes.inc()
+        tell("history", level=logging.WARNING, **failure(error))
