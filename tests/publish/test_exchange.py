@@ -1,10 +1,12 @@
 """Exchanges inside a bin: what the kernel says it gains is what the plain formula says."""
 
+from itertools import permutations
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recloak.publish.bins import group_bin, peel_bins
+from recloak.publish.bins import _close_up, group_bin, start_bins
 from recloak.publish.exchange import best_change, exchange, gather
 from recloak.publish.model import Grouping
 
@@ -65,12 +67,18 @@ def test_the_error_falls_by_the_gain_and_never_rises(drawn, rounds):
     Grouping(labels, k).require_bounds()
 
 
-def test_a_bin_starts_with_the_farthest_point_and_its_nearest():
+def test_a_bin_starts_with_the_farthest_point_and_its_nearest_then_at_the_other_end():
     points = np.array([[0.0], [0.1], [5.0], [5.1], [50.0], [51.0], [0.2]], np.float32)
-    labels = peel_bins(points, np.arange(7), np.array([0, 7]), 2)
-    assert labels[4] == labels[5] == 0
-    assert labels[2] == labels[3]
-    assert labels[0] == labels[1] == labels[6]
+    labels = start_bins(points, np.arange(7), np.array([0, 7]), 2)
+    assert labels.tolist() == [1, 1, 2, 2, 0, 0, 2]
+
+
+def test_places_taken_are_closed_up_whatever_their_order():
+    for taken in permutations(range(5), 3):
+        left = np.array([-1 if place in taken else place for place in range(5)])
+        columns, norms, gaps = np.arange(5, dtype=np.float32)[None].copy(), np.arange(5.0), np.arange(5.0)
+        n = _close_up(left, columns, norms, gaps, np.array(taken), 5)
+        assert sorted(left[:n]) == sorted(columns[0, :n]) == [place for place in range(5) if place not in taken]
 
 
 def test_the_exchange_mends_a_bad_start():

@@ -19,14 +19,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from recloak.publish.model import Padding
+from recloak.publish.nearest import REORDERED
 from recloak.ratings import Ratings
+from recloak.threads import in_shares
 
 METRICS = ("squared", "weighted-squared", "weighted", "closeness-0.5", "closeness-1.0")
-_REORDERED = {"contract", "reassoc", "nsz", "arcp"}  # lets loops use wide registers; the compiled order stays fixed
 _CELLS = 4_000_000  # cells of a block of rows: 16 MB
 
 
@@ -76,16 +77,17 @@ def distances(rows: NDArray[np.float32], centres: NDArray[np.float32], metric: s
     kind = METRICS.index(metric)
     threshold = float(metric.removeprefix("closeness-")) if kind >= _CLOSENESS else 0.0
     scale = np.float32(1.0 / span if span > 0 else 0.0)
-    return _distances(rows, centres, kind, scale, np.float32(threshold))
+    table = np.empty((len(rows), len(centres)), np.float32)
+    in_shares(_distances, len(rows), rows, centres, kind, scale, np.float32(threshold), table, little=64)
+    return table
 
 
 _SQUARED, _WEIGHTED_SQUARED, _WEIGHTED, _CLOSENESS = 0, 1, 2, 3
 
 
-@njit(cache=True, parallel=True)
-def _distances(rows, centres, kind, scale, threshold):  # type: ignore[no-untyped-def]
-    table = np.empty((len(rows), len(centres)), np.float32)
-    for r in prange(len(rows)):
+@njit(cache=True, nogil=True)
+def _distances(share, n_shares, rows, centres, kind, scale, threshold, table):  # type: ignore[no-untyped-def]
+    for r in range(share, len(rows), n_shares):
         for c in range(len(centres)):
             if kind == _SQUARED:
                 table[r, c] = _squared(rows, r, centres, c, scale)
@@ -95,10 +97,9 @@ def _distances(rows, centres, kind, scale, threshold):  # type: ignore[no-untype
                 table[r, c] = _weighted(rows, r, centres, c, scale)
             else:
                 table[r, c] = _farther(rows, r, centres, c, threshold)
-    return table
 
 
-@njit(cache=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, fastmath=REORDERED)
 def _squared(rows, r, centres, c, scale):  # type: ignore[no-untyped-def]
     total = np.float32(0)
     for i in range(rows.shape[1]):
@@ -107,7 +108,7 @@ def _squared(rows, r, centres, c, scale):  # type: ignore[no-untyped-def]
     return total / rows.shape[1]
 
 
-@njit(cache=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, fastmath=REORDERED)
 def _weighted_squared(rows, r, centres, c, scale):  # type: ignore[no-untyped-def]
     total = np.float32(0)
     for i in range(rows.shape[1]):
@@ -116,7 +117,7 @@ def _weighted_squared(rows, r, centres, c, scale):  # type: ignore[no-untyped-de
     return total / rows.shape[1]
 
 
-@njit(cache=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, fastmath=REORDERED)
 def _weighted(rows, r, centres, c, scale):  # type: ignore[no-untyped-def]
     """Count a quarter for each of the bounds 1/8, 1/4, 1/2 and 3/4 that the difference reaches."""
     reached = 0
@@ -126,7 +127,7 @@ def _weighted(rows, r, centres, c, scale):  # type: ignore[no-untyped-def]
     return reached / (4.0 * rows.shape[1])
 
 
-@njit(cache=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, fastmath=REORDERED)
 def _farther(rows, r, centres, c, threshold):  # type: ignore[no-untyped-def]
     farther = 0
     for i in range(rows.shape[1]):

@@ -19,12 +19,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
+
+from recloak.publish.nearest import REORDERED, columns_of, measure_gaps, smallest
+from recloak.threads import in_shares
 
 _LEAST_GAIN = 1e-6  # share of a point's mean weighted norm: less is rounding, and could go round in circles
 LISTED = 28  # groups that are looked through for those near a point
-_REORDERED = {"contract", "reassoc", "nsz", "arcp"}  # lets loops use wide registers; the compiled order stays fixed
 
 
 class Groups(NamedTuple):
@@ -47,7 +49,7 @@ class Groups(NamedTuple):
     on_pull: NDArray[np.float32]  # (n,) x_u . T of its own group
 
 
-@njit(cache=True, fastmath=_REORDERED, forceinline=True)
+@njit(cache=True, nogil=True, fastmath=REORDERED, forceinline=True)
 def dot(xs, x, ys, y):  # type: ignore[no-untyped-def]
     """Multiply row x of one table by row y of another; rows are not cut out first, for that costs more than this."""
     total = np.float32(0)
@@ -56,7 +58,7 @@ def dot(xs, x, ys, y):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, fastmath=_REORDERED, forceinline=True)
+@njit(cache=True, nogil=True, fastmath=REORDERED, forceinline=True)
 def three_dots(points, v, u, sums, pulls, g):  # type: ignore[no-untyped-def]
     """Multiply point v by point u, by the sum and by the pull of group g: one pass, for most time is spent here."""
     both, on_sum, on_pull = np.float32(0), np.float32(0), np.float32(0)
@@ -67,31 +69,13 @@ def three_dots(points, v, u, sums, pulls, g):  # type: ignore[no-untyped-def]
     return both, on_sum, on_pull
 
 
-@njit(cache=True)
-def smallest(values, places):  # type: ignore[no-untyped-def]
-    """Fill in the places of the smallest values, ascending; the first wins a tie."""
-    count, found = len(places), 0
-    if count == 0:
-        return
-    for i in range(len(values)):
-        if found == count and values[i] >= values[places[count - 1]]:
-            continue
-        if found < count:
-            found += 1
-        spot = found - 1
-        while spot > 0 and values[places[spot - 1]] > values[i]:
-            places[spot] = places[spot - 1]
-            spot -= 1
-        places[spot] = i
-
-
-@njit(cache=True, forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def term(cross, square, mass, share, crowding):  # type: ignore[no-untyped-def]
     """Compute one group's part of E; ``share`` is 1 / n."""
     return share * (share * mass * (square + crowding * mass) - 2.0 * cross)
 
 
-@njit(cache=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, fastmath=REORDERED)
 def tally(groups, g):  # type: ignore[no-untyped-def]
     """Sum up group g from its members, afresh, so that no rounding piles up."""
     points, sums, pulls = groups.points, groups.sums, groups.pulls
@@ -114,7 +98,7 @@ def tally(groups, g):  # type: ignore[no-untyped-def]
         groups.on_pull[u] = dot(points, u, pulls, g)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def gather(points, weights, crowding, labels, n_groups, k):  # type: ignore[no-untyped-def]
     """Set up the groups that the labels say."""
     n, d = points.shape
@@ -145,21 +129,25 @@ def gather(points, weights, crowding, labels, n_groups, k):  # type: ignore[no-u
     return groups
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def near_lists(groups, count):  # type: ignore[no-untyped-def]
     """Give each group the groups with the nearest centres: (n_groups, count)."""
-    sums, square, sizes = groups.sums, groups.square, groups.sizes
-    lists, gaps = np.empty((len(sizes), count), np.int32), np.empty(len(sizes), np.float32)
-    for g in range(len(sizes)):
-        for h in range(len(sizes)):
-            share = 1.0 / sizes[h]
-            gaps[h] = share * (share * square[h] - 2.0 * dot(sums, g, sums, h) / sizes[g])
+    n_groups, d = groups.sums.shape
+    columns, norms = columns_of(groups.sums, np.arange(n_groups))
+    for g in range(n_groups):
+        norms[g] = groups.square[g] / groups.sizes[g] ** 2
+        for j in range(d):
+            columns[j, g] /= groups.sizes[g]
+    lists, gaps, centre = np.empty((n_groups, count), np.int32), np.empty(n_groups, np.float32), columns[:, 0].copy()
+    for g in range(n_groups):
+        centre[:] = columns[:, g]
+        measure_gaps(columns, norms, n_groups, centre, gaps)
         gaps[g] = np.inf
         smallest(gaps, lists[g])
     return lists
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def find_near(groups, u, listed, near):  # type: ignore[no-untyped-def]
     """Fill in the listed groups that are no farther from u than the rest of its own, nearest first; give their number.
 
@@ -187,7 +175,7 @@ def find_near(groups, u, listed, near):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def moved(cross, square, mass, size, crowding, sign, w, norm, on_sum, on_pull):  # type: ignore[no-untyped-def]
     """Compute a group's part of E after a point came (sign 1) or went (-1); on_sum is x . S, on_pull is x . T."""
     cross += sign * (on_pull + w * on_sum) + w * norm
@@ -195,7 +183,7 @@ def moved(cross, square, mass, size, crowding, sign, w, norm, on_sum, on_pull): 
     return term(cross, square, mass + sign * w, 1.0 / (size + sign), crowding)
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def swapped(cross, square, mass, share, crowding, d_w, d_sum, d_cross, gap, twist):  # type: ignore[no-untyped-def]
     """Compute a group's part of E after one point came in for another.
 
@@ -205,7 +193,7 @@ def swapped(cross, square, mass, share, crowding, d_w, d_sum, d_cross, gap, twis
     return term(cross + d_cross + twist, square + 2.0 * d_sum + gap, mass + d_w, share, crowding)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def best_change(groups, u, k, near):  # type: ignore[no-untyped-def]
     """Find the best move or swap of u: gain, group, and the place there of the point to swap with (-1: a move).
 
@@ -239,7 +227,7 @@ def best_change(groups, u, k, near):  # type: ignore[no-untyped-def]
     return best, to, place
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def change(groups, u, B, place):  # type: ignore[no-untyped-def]
     """Carry out a move of u to group B, or its swap with the point at a place there."""
     A = groups.labels[u]
@@ -261,7 +249,7 @@ def change(groups, u, B, place):  # type: ignore[no-untyped-def]
     tally(groups, B)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def exchange(points, weights, crowding, labels, n_groups, k, n_near, rounds):  # type: ignore[no-untyped-def]
     """Change ``labels`` in place, up to ``rounds`` times over all points, and give the sum of the gains."""
     groups = gather(points, weights, crowding, labels, n_groups, k)
@@ -282,29 +270,49 @@ def exchange(points, weights, crowding, labels, n_groups, k, n_near, rounds):  #
     return total
 
 
-@njit(cache=True, parallel=True)
-def exchange_bins(points, weights, crowding, labels, users, firsts, order, starts, k, near, rounds):  # type: ignore[no-untyped-def]
-    """Exchange members inside each bin of groups, in place, and give the gain of each bin.
+def exchange_bins(
+    points: NDArray[np.float32],
+    weights: NDArray[np.float32],
+    crowding: float,
+    labels: NDArray[np.int32],
+    groups: tuple[NDArray[np.int64], NDArray[np.int64]],
+    bins: tuple[NDArray[np.int64], NDArray[np.int64]],
+    *,
+    k: int,
+    near: int,
+    rounds: int,
+) -> float:
+    """Exchange members inside each bin of groups, changing the labels in place, and give the gain.
 
-    Group g holds ``users[firsts[g]:firsts[g + 1]]``; bin b holds the groups ``order[starts[b]:starts[b + 1]]``.
+    ``groups`` are firsts and users: group g holds ``users[firsts[g]:firsts[g + 1]]``; ``bins`` are order and starts:
+    bin b holds the groups ``order[starts[b]:starts[b + 1]]``.
     """
-    gains = np.zeros(len(starts) - 1)
-    for b in prange(len(starts) - 1):
-        chosen = order[starts[b] : starts[b + 1]]
-        gains[b] = _exchange_inside(points, weights, crowding, labels, users, firsts, chosen, k, near, rounds)
-    return gains
+    gains = np.zeros(len(bins[1]) - 1)
+    work = (points, weights, crowding, labels), groups, bins, (k, near, rounds)
+    in_shares(_exchange_bins, len(gains), *work, gains, little=2)
+    return float(gains.sum())
 
 
-@njit(cache=True)
-def _exchange_inside(points, weights, crowding, labels, users, firsts, chosen, k, near, rounds):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _exchange_bins(share, n_shares, users, groups, bins, limits, gains):  # type: ignore[no-untyped-def]
+    order, starts = bins
+    for b in range(share, len(gains), n_shares):
+        gains[b] = _exchange_inside(users, groups, order[starts[b] : starts[b + 1]], limits)
+
+
+@njit(cache=True, nogil=True)
+def _exchange_inside(users, groups, chosen, limits):  # type: ignore[no-untyped-def]
     """Cut the chosen groups out, exchange, and put the labels back."""
+    points, weights, crowding, labels = users
+    firsts, members = groups
+    k, near, rounds = limits
     n = 0
     for g in chosen:
         n += firsts[g + 1] - firsts[g]
     inside, own, n = np.empty(n, np.int64), np.empty(n, np.int32), 0
     for place in range(len(chosen)):
         for m in range(firsts[chosen[place]], firsts[chosen[place] + 1]):
-            inside[n], own[n] = users[m], place
+            inside[n], own[n] = members[m], place
             n += 1
     gain = exchange(points[inside], weights[inside], crowding, own, len(chosen), k, near, rounds)
     for m in range(n):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from recloak.errors import InputError
 from recloak.options import Options, option
 from recloak.progress import task
-from recloak.publish.bins import NEAR, by_group, peel_bins
+from recloak.publish.bins import NEAR, by_group, start_bins
 from recloak.publish.bounded import CENTRES
 from recloak.publish.distance import METRICS, Rows
 from recloak.publish.embed import embed
@@ -30,7 +30,6 @@ from recloak.ratings import Ratings
 
 START = 2560  # users of a bin when groups are started
 BIN = 10240  # users of a bin when groups exchange members: its points and sums stay in a core's cache
-SWEEPS = 4
 ROUNDS = 3  # times that a bin is gone through in a sweep
 METHODS = ("default", "paper")
 _SAMPLE = 100_000  # ratings looked at to measure the residuals
@@ -42,7 +41,9 @@ class GroupOptions(Options):
 
     k: int = option(5, "size of the smallest group", at_least=2)
     method: str = option("default", "default: lowest error; paper: sampling and bounded t-means", choices=METHODS)
-    sweeps: int = option(SWEEPS, "times that groups, binned anew, exchange members (default)", at_least=0)
+    sweeps: int | None = option(
+        None, "times that groups, binned anew, exchange members (default); by default 1, of few users 2", at_least=0
+    )
     metric: str = option("weighted-squared", "distance between padded rows (paper)", choices=METRICS)
     centres: str = option("virtual", "mean rows or real users as centres (paper)", choices=CENTRES)
     sample: int | None = option(None, "users in the sample (paper); by default 10 for each centre", at_least=1)
@@ -126,7 +127,7 @@ def group_points(
     *,
     weights: NDArray[np.floating] | None = None,
     crowding: float = 0.0,
-    sweeps: int = SWEEPS,
+    sweeps: int | None = None,
     rng: Rng = None,
 ) -> NDArray[np.int32]:
     """Label points with groups of k to 2k - 1 so that the weighted squared error to the groups' means is low.
@@ -134,11 +135,22 @@ def group_points(
     The points are first put into an order of their own, so that the numbering of the users does not matter.
     """
     weights = np.ones(len(points)) if weights is None else weights
-    canonical = np.lexsort(points.T[: min(4, points.shape[1])][::-1]) if points.shape[1] else np.arange(len(points))
-    work = _Work(_wide(points[canonical]), weights[canonical].astype(np.float32), crowding, k)
+    canonical = _canonical(points)
+    work = _Work(_wide(points, canonical), weights[canonical].astype(np.float32), crowding, k)
     labels = np.empty(len(points), np.int32)
+    sweeps = (2 if len(points) <= BIN else 1) if sweeps is None else sweeps
     labels[canonical] = _group_sorted(work, sweeps, randomness(rng))
     return labels
+
+
+def _canonical(points: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Give an order that the points alone decide: by their first dimension, and by three more where it has ties."""
+    if not points.shape[1]:
+        return np.arange(len(points))
+    order = np.argsort(points[:, 0], kind="stable")
+    if (np.diff(points[order, 0]) > 0).all():
+        return order
+    return np.lexsort(points.T[:4][::-1])
 
 
 class _Work(NamedTuple):
@@ -150,18 +162,18 @@ class _Work(NamedTuple):
     k: int
 
 
-def _wide(points: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Fill the dimensions up with zeros to a multiple of 8: whole registers are faster than their remainders."""
+def _wide(points: NDArray[np.float32], order: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Give the points in an order, their dimensions filled up with zeros to a multiple of 8: registers are so wide."""
     n, d = points.shape
     wide = np.zeros((n, max(8, -(-d // 8) * 8)), np.float32)
-    wide[:, :d] = points
+    wide[:, :d] = points[order]
     return wide
 
 
 def _group_sorted(work: _Work, sweeps: int, chance: Randomness) -> NDArray[np.int32]:
     with task("grouping", sweeps + 1) as advance:
         order, starts = even_bins(work.points, size=START, unit=work.k, stream=chance.stream("bins"), power=4)
-        labels = peel_bins(work.points, order, starts, work.k)
+        labels = start_bins(work.points, order, starts, work.k)
         advance(1)
         for sweep in range(sweeps):
             _sweep(work, labels, chance.stream("sweep", sweep))
@@ -174,6 +186,7 @@ def _sweep(work: _Work, labels: NDArray[np.int32], stream: np.random.Generator) 
     points, weights, crowding, k = work
     firsts, users = by_group(labels)
     centres = np.add.reduceat(points[users], firsts[:-1], axis=0) / np.diff(firsts)[:, None].astype(np.float32)
-    order, starts = even_bins(centres.astype(np.float32), size=max(BIN // k, 8), unit=1, stream=stream)
-    gains = exchange_bins(points, weights, crowding, labels, users, firsts, order, starts, k, NEAR, ROUNDS)
-    return float(gains.sum())
+    bins = even_bins(centres.astype(np.float32), size=max(BIN // k, 8), unit=1, stream=stream)
+    return exchange_bins(
+        points, weights, crowding, labels, (firsts, users), bins, k=k, near=NEAR, rounds=ROUNDS
+    )  # fmt: skip

@@ -13,7 +13,7 @@ rounded to a published grid (see `recloak.publish.grid`).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from recloak.errors import InputError
@@ -23,6 +23,7 @@ from recloak.publish.options import HomogeniseOptions
 from recloak.publish.profiles import FullProfiles, GroupMeans, Profiles, SparseProfiles, on_grid
 from recloak.publish.tally import Tally, tally
 from recloak.ratings import Ratings
+from recloak.threads import in_shares
 
 
 def homogenise(
@@ -74,7 +75,7 @@ def _pure_labels(
 ) -> NDArray[np.float32]:
     labels = np.empty(len(cells.items), np.float32)
     by_item = means._replace(item_factors=np.ascontiguousarray(means.item_factors.T))
-    _label(cells, grouping.sizes, min_raters, by_item, grid.bare, labels)
+    in_shares(_label, grouping.n_groups, cells, grouping.sizes, min_raters, by_item, grid.bare, labels)
     return labels
 
 
@@ -101,12 +102,12 @@ def _count_by_group(indptr, kept):  # type: ignore[no-untyped-def]
     return counts
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def _label(cells, sizes, min_raters, means, grid, labels):  # type: ignore[no-untyped-def]
-    indptr, items, raters, sums, surprises = cells  # taken apart, as in `recloak.publish.profiles`
+@njit(cache=True, nogil=True)
+def _label(share, n_shares, cells, sizes, min_raters, means, grid, labels):  # type: ignore[no-untyped-def]
+    indptr, items, raters, sums, surprises = cells
     bias, factors, base, item_factors = means
     low, high, step, values = grid
-    for group in prange(len(indptr) - 1):
+    for group in range(share, len(indptr) - 1, n_shares):
         for c in range(indptr[group], indptr[group + 1]):
             if raters[c] >= min_raters:
                 value = sums[c] / raters[c]

@@ -11,10 +11,11 @@ from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from recloak.publish.grid import Grid
+from recloak.threads import in_shares
 
 _ROWS = 16  # rows that walk together over one tile of item factors
 _TILE = 1024  # items of a tile: rank 40 in float32 is 160 kB, which stays in the second cache
@@ -107,7 +108,8 @@ class FullProfiles:
         n_rows, n_items = len(groups), self.n_items
         labels = np.empty((n_rows, n_items), np.float32)
         means, grid = self.means, self.grid.bare
-        _fill(groups.astype(np.int64), means, self.indptr, self.items, self.corrections, grid, labels)
+        work = groups.astype(np.int64), means, self.indptr, self.items, self.corrections, grid, labels
+        in_shares(_fill, n_rows, *work, little=2 * _ROWS)
         indptr = np.arange(n_rows + 1, dtype=np.int64) * n_items
         return Cells(indptr, _every_item(n_rows, n_items), labels.reshape(-1))
 
@@ -169,12 +171,12 @@ def _round_row(row, low, high, step, values):  # type: ignore[no-untyped-def]
         row[i] = values[min(int((inside - low) / step + 0.5), len(values) - 1)]
 
 
-@njit(cache=True, parallel=True, nogil=True, fastmath={"contract"})
-def _fill(groups, means, indptr, items, corrections, grid, labels):  # type: ignore[no-untyped-def]
-    bias, factors, base, item_factors = means  # taken apart, for a parallel loop cannot carry several named tuples
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _fill(share, n_shares, groups, means, indptr, items, corrections, grid, labels):  # type: ignore[no-untyped-def]
+    bias, factors, base, item_factors = means
     low, high, step, values = grid
     n_rows, n_items = labels.shape
-    for chunk in prange((n_rows + _ROWS - 1) // _ROWS):
+    for chunk in range(share, (n_rows + _ROWS - 1) // _ROWS, n_shares):
         first, last = chunk * _ROWS, min((chunk + 1) * _ROWS, n_rows)
         for left in range(0, n_items, _TILE):
             right = min(left + _TILE, n_items)

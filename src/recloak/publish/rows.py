@@ -17,14 +17,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
+from recloak.publish.nearest import REORDERED
 from recloak.publish.tile import TILE, add_outer_tile
+from recloak.threads import in_shares
 
 _CHUNK = 128  # ratings gathered at a time; with 30 factors they fill half of a first-level cache
 _ROW_COST = 100  # the fixed cost of a row, in ratings
-_FAST = {"contract", "reassoc", "nsz", "arcp"}  # lets loops use wide registers; the compiled order stays fixed
+_BLOCKS = 64  # blocks of rows that threads take in turns
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -82,13 +84,13 @@ def solve_rows(
     """
     shape = len(rows), beliefs.rank + 1
     mean, variance, errors = np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.zeros(len(rows), np.float32)
-    blocks = even_blocks(rows, 16 * get_num_threads())
     levels = np.float32(mu), np.float32(noise), (noise / prior).astype(np.float32)
-    _solve_blocks(blocks, rows.indptr, rows.others, rows.values, _table(beliefs), *levels, mean, variance, errors)
+    arrays = even_blocks(rows), rows.indptr, rows.others, rows.values, _table(beliefs)
+    in_shares(_solve_blocks, len(rows.values), *arrays, levels, mean, variance, errors)
     return Beliefs(mean, variance), errors
 
 
-def even_blocks(rows: Rows, n_blocks: int) -> NDArray[np.int64]:
+def even_blocks(rows: Rows, n_blocks: int = _BLOCKS) -> NDArray[np.int64]:
     """Cut the rows into blocks of about equal cost, so that a few heavy rows do not keep one thread busy alone."""
     cost = rows.indptr - rows.indptr[0] + _ROW_COST * np.arange(len(rows) + 1)
     cuts = np.searchsorted(cost, np.linspace(0, cost[-1], n_blocks + 1)[1:-1])
@@ -105,10 +107,11 @@ def _table(beliefs: Beliefs) -> NDArray[np.float32]:
     return table
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def _solve_blocks(blocks, indptr, others, values, table, mu, noise, ridge, mean, variance, errors):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _solve_blocks(share, n_shares, blocks, indptr, others, values, table, levels, mean, variance, errors):  # type: ignore[no-untyped-def]
+    mu, noise, ridge = levels
     width = table.shape[1] // 2
-    for block in prange(len(blocks) - 1):
+    for block in range(share, len(blocks) - 1, n_shares):
         gathered = np.empty((_CHUNK, width), np.float32)
         sums = np.empty((width, width), np.float32)
         spread = np.empty(width, np.float32)
@@ -121,7 +124,7 @@ def _solve_blocks(blocks, indptr, others, values, table, mu, noise, ridge, mean,
                 errors[row] = _solve_row(sums, spread, noise, ridge, mean[row], variance[row])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _add_ratings(others, values, table, mu, place, gathered, sums, spread):  # type: ignore[no-untyped-def]
     """Add the outer products of (z, t) over a row's ratings to the lower tiles of ``sums``, and the variances."""
     n, width = len(others), gathered.shape[1]
@@ -133,7 +136,7 @@ def _add_ratings(others, values, table, mu, place, gathered, sums, spread):  # t
                 add_outer_tile(gathered, last - first, row, column, sums)  # type: ignore[call-arg]
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=REORDERED)
 def _gather(others, values, table, mu, place, gathered, spread):  # type: ignore[no-untyped-def]
     """Lay (z, t) of each rating side by side, with t = value - mu - bias in the place of the bias."""
     width = gathered.shape[1]
@@ -146,7 +149,7 @@ def _gather(others, values, table, mu, place, gathered, spread):  # type: ignore
         gathered[r, place] = values[r] - mu - gathered[r, place]
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=REORDERED)
 def _solve_row(sums, spread, noise, ridge, mean, variance):  # type: ignore[no-untyped-def]
     """Solve one row from the sums of its (z, t); give its expected sum of squared errors.
 
@@ -166,7 +169,7 @@ def _solve_row(sums, spread, noise, ridge, mean, variance):  # type: ignore[no-u
     return error
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=REORDERED)
 def _factor(sums, n):  # type: ignore[no-untyped-def]
     """Make the lower triangle Cholesky's L, row by row; give what is left of the last diagonal element."""
     for i in range(n + 1):

@@ -8,10 +8,11 @@ their number of ratings, so that the heaviest do not decide alone.
 from __future__ import annotations
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from recloak.publish.rows import Rows, even_blocks
+from recloak.threads import in_shares
 
 _BIAS_RIDGE = np.float32(5.0)  # a bias is drawn towards 0 as if by so many ratings of 0
 _WEIGHT_EXPONENT = -0.25
@@ -24,9 +25,15 @@ def start_biases(by_user: Rows, by_item: Rows, mu: float, rounds: int) -> Biases
     user_bias = np.zeros(len(by_user), np.float32)
     item_bias = np.zeros(len(by_item), np.float32)
     for _ in range(rounds):
-        item_bias = _product(by_item, mu, item_bias * 0, user_bias, None)[:, 0] / (by_item.counts + _BIAS_RIDGE)
-        user_bias = _product(by_user, mu, user_bias * 0, item_bias, None)[:, 0] / (by_user.counts + _BIAS_RIDGE)
-    return user_bias.astype(np.float32), item_bias.astype(np.float32)
+        item_bias = _ridge_means(by_item, mu, user_bias)
+        user_bias = _ridge_means(by_user, mu, item_bias)
+    return user_bias, item_bias
+
+
+def _ridge_means(rows: Rows, mu: float, other_bias: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Give each row's mean residual, drawn towards 0."""
+    sums = _product(rows, mu, np.zeros(len(rows), np.float32), other_bias, None)[:, 0]
+    return (sums / (rows.counts + _BIAS_RIDGE)).astype(np.float32)
 
 
 def start_directions(
@@ -59,15 +66,14 @@ def _product(
     if directions is None:
         directions = np.ones((len(other_bias), 1), np.float32)
     product = np.zeros((len(rows), directions.shape[1]), np.float32)
-    blocks = even_blocks(rows, 16 * get_num_threads())
     arrays = rows.indptr, rows.others, rows.values, own_bias, other_bias
-    _multiply(blocks, *arrays, np.float32(mu), directions, product)
+    in_shares(_multiply, len(rows.values), even_blocks(rows), *arrays, np.float32(mu), directions, product)
     return product
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def _multiply(blocks, indptr, others, values, own_bias, other_bias, mu, directions, product):  # type: ignore[no-untyped-def]
-    for block in prange(len(blocks) - 1):
+@njit(cache=True, nogil=True)
+def _multiply(share, n_shares, blocks, indptr, others, values, own_bias, other_bias, mu, directions, product):  # type: ignore[no-untyped-def]
+    for block in range(share, len(blocks) - 1, n_shares):
         for row in range(blocks[block], blocks[block + 1]):
             for r in range(indptr[row], indptr[row + 1]):
                 rest = values[r] - mu - own_bias[row] - other_bias[others[r]]

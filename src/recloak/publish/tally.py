@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from recloak.publish.model import Grouping, Padding
+from recloak.publish.nearest import REORDERED
 from recloak.ratings import Ratings
+from recloak.threads import in_shares
 
-_CHUNK = 32  # groups that share one scratch row
+_LITTLE = 32  # so few groups are not worth a thread
 
 
 class Tally(NamedTuple):
@@ -32,7 +34,8 @@ def tally(ratings: Ratings, padding: Padding, grouping: Grouping) -> Tally:
     """Count and add up the ratings of each group by item."""
     starts, members = grouping.members()
     indptr = np.zeros(grouping.n_groups + 1, np.int64)
-    _count_items(starts, members, ratings.indptr, ratings.items, ratings.n_items, indptr)
+    rows = starts, members, ratings.indptr, ratings.items
+    in_shares(_count_items, grouping.n_groups, *rows, ratings.n_items, indptr, little=_LITTLE)
     np.cumsum(indptr, out=indptr)
     n_cells = int(indptr[-1])
     cells = Tally(
@@ -45,7 +48,7 @@ def tally(ratings: Ratings, padding: Padding, grouping: Grouping) -> Tally:
     guess = _Guess(
         padding.user_bias, padding.item_bias + np.float32(padding.mu), padding.user_factors, padding.item_factors
     )
-    _add_up(starts, members, ratings.indptr, ratings.items, ratings.values, guess, cells)
+    in_shares(_add_up, grouping.n_groups, *rows, ratings.values, guess, cells, little=_LITTLE)
     return cells
 
 
@@ -58,7 +61,7 @@ class _Guess(NamedTuple):
     item_factors: NDArray[np.float32]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=REORDERED)
 def _dot(a, b):  # type: ignore[no-untyped-def]
     total = np.float32(0.0)
     for f in range(len(a)):
@@ -66,42 +69,39 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def _count_items(starts, members, row_starts, row_items, n_items, counts):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _count_items(share, n_shares, starts, members, row_starts, row_items, n_items, counts):  # type: ignore[no-untyped-def]
     n_groups = len(starts) - 1
-    for chunk in prange((n_groups + _CHUNK - 1) // _CHUNK):
-        seen_by = np.full(n_items, -1, np.int32)
-        for group in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, n_groups)):
-            n = 0
-            for m in range(starts[group], starts[group + 1]):
-                user = members[m]
-                for r in range(row_starts[user], row_starts[user + 1]):
-                    if seen_by[row_items[r]] != group:
-                        seen_by[row_items[r]] = group
-                        n += 1
-            counts[group + 1] = n
+    seen_by = np.full(n_items, -1, np.int32)
+    for group in range(share, n_groups, n_shares):
+        n = 0
+        for m in range(starts[group], starts[group + 1]):
+            user = members[m]
+            for r in range(row_starts[user], row_starts[user + 1]):
+                if seen_by[row_items[r]] != group:
+                    seen_by[row_items[r]] = group
+                    n += 1
+        counts[group + 1] = n
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def _add_up(starts, members, row_starts, row_items, row_values, guess, cells):  # type: ignore[no-untyped-def]
-    indptr, items, raters, sums, surprises = cells  # taken apart, as in `recloak.publish.profiles`
+@njit(cache=True, nogil=True)
+def _add_up(share, n_shares, starts, members, row_starts, row_items, row_values, guess, cells):  # type: ignore[no-untyped-def]
     user_bias, base, user_factors, item_factors = guess
     n_groups, n_items = len(starts) - 1, len(base)
-    for chunk in prange((n_groups + _CHUNK - 1) // _CHUNK):
-        count, total, surprise = np.zeros(n_items, np.int32), np.zeros(n_items), np.zeros(n_items)
-        for group in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, n_groups)):
-            for m in range(starts[group], starts[group + 1]):
-                user = members[m]
-                for r in range(row_starts[user], row_starts[user + 1]):
-                    item = row_items[r]
-                    count[item] += 1
-                    total[item] += row_values[r]
-                    predicted = base[item] + user_bias[user] + _dot(user_factors[user], item_factors[item])
-                    surprise[item] += row_values[r] - predicted
-            place = indptr[group]
-            for item in range(n_items):
-                if count[item]:
-                    items[place], raters[place] = item, count[item]
-                    sums[place], surprises[place] = total[item], surprise[item]
-                    place += 1
-                    count[item], total[item], surprise[item] = 0, 0.0, 0.0
+    count, total, surprise = np.zeros(n_items, np.int32), np.zeros(n_items), np.zeros(n_items)
+    for group in range(share, n_groups, n_shares):
+        for m in range(starts[group], starts[group + 1]):
+            user = members[m]
+            for r in range(row_starts[user], row_starts[user + 1]):
+                item = row_items[r]
+                count[item] += 1
+                total[item] += row_values[r]
+                predicted = base[item] + user_bias[user] + _dot(user_factors[user], item_factors[item])
+                surprise[item] += row_values[r] - predicted
+        place = cells.indptr[group]
+        for item in range(n_items):
+            if count[item]:
+                cells.items[place], cells.raters[place] = item, count[item]
+                cells.sums[place], cells.surprises[place] = total[item], surprise[item]
+                place += 1
+                count[item], total[item], surprise[item] = 0, 0.0, 0.0

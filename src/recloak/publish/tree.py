@@ -8,11 +8,13 @@ one a random direction that favours large spread, so that two trees cut in diffe
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
+from recloak.publish.nearest import REORDERED
+from recloak.threads import in_shares
+
 _SAMPLE = 512  # points that a node looks at to choose its direction
-_REORDERED = {"contract", "reassoc", "nsz", "arcp"}  # lets loops use wide registers; the compiled order stays fixed
 
 
 def even_bins(
@@ -24,8 +26,10 @@ def even_bins(
     limit = max(size, 2 * unit - 1)
     while np.diff(bounds).max(initial=0) > limit:
         start = stream.standard_normal(points.shape[1], dtype=np.float32)
-        _sort_nodes(points, order, bounds, start, power)
-        bounds = _halve(bounds, unit, limit)
+        halved = _halve(bounds, unit, limit)
+        cuts = np.setdiff1d(halved, bounds)
+        in_shares(_split_nodes, len(cuts), points, order, bounds, cuts, start, power, little=2)
+        bounds = halved
     return order, bounds
 
 
@@ -37,19 +41,54 @@ def _halve(bounds: NDArray[np.int64], unit: int, limit: int) -> NDArray[np.int64
     return halved
 
 
-@njit(cache=True, parallel=True)
-def _sort_nodes(points, order, bounds, start, power):  # type: ignore[no-untyped-def]
-    """Order the points of each node along the node's own direction."""
-    for node in prange(len(bounds) - 1):
-        members = order[bounds[node] : bounds[node + 1]]
-        direction = _direction(points, members, start, power)
-        heights = np.empty(len(members), np.float32)
-        for m in range(len(members)):
-            heights[m] = _along(points, members[m], direction)
-        members[:] = members[np.argsort(heights, kind="mergesort")]
+def _split_nodes(
+    share: int,
+    n_shares: int,
+    points: NDArray[np.float32],
+    order: NDArray[np.int64],
+    bounds: NDArray[np.int64],
+    cuts: NDArray[np.int64],
+    start: NDArray[np.float32],
+    power: int,
+) -> None:
+    """Put the points of each node that is cut so that the lower ones along its direction stand before the cut."""
+    for cut in cuts[share::n_shares]:
+        node = np.searchsorted(bounds, cut) - 1
+        members, place = order[bounds[node] : bounds[node + 1]], cut - bounds[node]
+        heights = _heights(points, members, start, power)
+        _part(members, heights, np.partition(heights, place)[place], place)
 
 
-@njit(cache=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True)
+def _heights(points, members, start, power):  # type: ignore[no-untyped-def]
+    """Measure the members along their direction."""
+    direction = _direction(points, members[:: max(1, len(members) // _SAMPLE)], start, power)
+    heights = np.empty(len(members), np.float32)
+    for m in range(len(members)):
+        heights[m] = _along(points, members[m], direction)
+    return heights
+
+
+@njit(cache=True, nogil=True)
+def _part(members, heights, height, n_lower):  # type: ignore[no-untyped-def]
+    """Put the ``n_lower`` lowest first, none of them above ``height``; otherwise the order stays."""
+    before = members.copy()
+    ties = n_lower
+    for m in range(len(before)):
+        ties -= heights[m] < height
+    low, high = 0, n_lower
+    for m in range(len(before)):
+        tie = heights[m] == height and ties > 0
+        ties -= tie
+        if tie or heights[m] < height:
+            members[low] = before[m]
+            low += 1
+        else:
+            members[high] = before[m]
+            high += 1
+
+
+@njit(cache=True, nogil=True, fastmath=REORDERED)
 def _along(points, m, direction):  # type: ignore[no-untyped-def]
     total = np.float32(0)
     for j in range(len(direction)):
@@ -57,24 +96,25 @@ def _along(points, m, direction):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True)
-def _direction(points, members, start, power):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _direction(points, sample, start, power):  # type: ignore[no-untyped-def]
     """Multiply the start by the covariance of a sample of the members, ``power`` times."""
-    sample = members[:: max(1, len(members) // _SAMPLE)]
-    mean = np.zeros(len(start), np.float32)
+    mean = np.zeros((1, len(start)), np.float32)
     for m in sample:
-        for j in range(len(mean)):
-            mean[j] += points[m, j] / np.float32(len(sample))
+        for j in range(len(start)):
+            mean[0, j] += points[m, j] / np.float32(len(sample))
     direction = start.copy()
     for _ in range(power):
-        turned = np.zeros_like(direction)
-        below = _along(mean.reshape(1, -1), 0, direction)
+        turned, squares = np.zeros_like(direction), np.float32(0)
+        below = _along(mean, 0, direction)
         for m in sample:
             height = _along(points, m, direction) - below
-            for j in range(len(mean)):
-                turned[j] += (points[m, j] - mean[j]) * height
-        length = np.sqrt((turned * turned).sum())
-        if length == 0.0:
+            for j in range(len(start)):
+                turned[j] += (points[m, j] - mean[0, j]) * height
+        for j in range(len(start)):
+            squares += turned[j] * turned[j]
+        if squares == 0.0:
             return direction
-        direction = turned / length
+        for j in range(len(start)):
+            direction[j] = turned[j] / np.sqrt(squares)
     return direction

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from recloak.errors import OptionError
@@ -18,6 +18,7 @@ from recloak.publish.verify.claims import Claims
 from recloak.publish.verify.contents import Contents
 from recloak.publish.verify.tables import blocks
 from recloak.ratings import IdMap, Ratings
+from recloak.threads import in_shares
 
 _MOST_SETS = 1e10
 
@@ -33,7 +34,7 @@ def check_diversity(claims: Claims, contents: Contents, original: Ratings, diver
     bits = _item_bits(claims, contents)
     starved = np.zeros(original.n_users, np.int64)
     b = 0 if diversity.b is None else diversity.b
-    _count_starved(original.indptr, numbers, bits, b, diversity.l, starved)
+    in_shares(_count_starved, original.n_users, original.indptr, numbers, bits, b, diversity.l, starved)
     if not starved.any():
         return []
     kind = "the sets" if b == 0 else f"sets of {b}"
@@ -116,10 +117,10 @@ def _covered(items, chosen, bits, wanted):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def _count_starved(indptr, numbers, bits, b, wanted, starved):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _count_starved(share, n_shares, indptr, numbers, bits, b, wanted, starved):  # type: ignore[no-untyped-def]
     """Count, for each user, the sets of b items (0: the whole set) that too few rows hold."""
-    for user in prange(len(indptr) - 1):
+    for user in range(share, len(indptr) - 1, n_shares):
         items = numbers[indptr[user] : indptr[user + 1]]
         size = len(items) if b == 0 else b
         if size == 0 or size > len(items):

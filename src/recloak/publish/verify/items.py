@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
+from recloak.threads import in_shares
+
 _EMPTY = -1
-_PIECES = 16
 
 
 class ItemNumbers:
@@ -42,13 +43,21 @@ class ItemNumbers:
         return self._encode_texts(column if pa.types.is_dictionary(column.type) else column.dictionary_encode())
 
     def _encode_numbers(self, ids: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
-        numbers = np.empty(len(ids), np.int32)
-        if _look_up(ids, self._ids[: self._n_numbers], self._keys, self._slots, numbers):
+        numbers = self._looked_up(ids)
+        if numbers is None:
             self._n_numbers = _insert(ids, self._ids, self._keys, self._slots, self._n_numbers)
             if self._n_numbers > self.most:
                 raise ValueError(f"there are more than the {self.most} items that the manifest says")
-            _look_up(ids, self._ids[: self._n_numbers], self._keys, self._slots, numbers)
+            numbers = self._looked_up(ids)
+        assert numbers is not None
         return numbers, ids
+
+    def _looked_up(self, ids: NDArray[np.integer]) -> NDArray[np.int32] | None:
+        """Give the numbers of ids, or nothing where one is not known yet."""
+        numbers, missing = np.empty(len(ids), np.int32), np.zeros(1, np.int64)
+        known = self._ids[: self._n_numbers], self._keys, self._slots
+        in_shares(_look_up, len(ids), ids, *known, numbers, missing)
+        return None if missing[0] else numbers
 
     def _encode_texts(self, column: pa.DictionaryArray) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
         texts = column.dictionary.to_pylist()
@@ -75,19 +84,17 @@ def _slot(key, keys, slots):  # type: ignore[no-untyped-def]
     return place
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def _look_up(ids, by_number, keys, slots, numbers):  # type: ignore[no-untyped-def]
-    """Give each id its number, trying the one after the number before first, for rows ascend; count the unknown."""
-    missing = 0
-    for piece in prange(_PIECES):
-        number = 0
-        for r in range(piece * len(ids) // _PIECES, (piece + 1) * len(ids) // _PIECES):
-            number += 1
-            if number >= len(by_number) or by_number[number] != ids[r]:
-                number = slots[_slot(np.int64(ids[r]), keys, slots)]
-            numbers[r] = number
-            missing += number == _EMPTY
-    return missing
+@njit(cache=True, nogil=True)
+def _look_up(share, n_shares, ids, by_number, keys, slots, numbers, missing):  # type: ignore[no-untyped-def]
+    """Give each id its number, trying the one after the number before first, for rows ascend; tell of any unknown."""
+    number = 0
+    for r in range(share * len(ids) // n_shares, (share + 1) * len(ids) // n_shares):
+        number += 1
+        if number >= len(by_number) or by_number[number] != ids[r]:
+            number = slots[_slot(np.int64(ids[r]), keys, slots)]
+        numbers[r] = number
+        if number == _EMPTY:
+            missing[0] = 1
 
 
 @njit(cache=True, nogil=True)

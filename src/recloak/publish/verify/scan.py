@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
-_PIECES = 16
+from recloak.threads import in_shares
+
+_LITTLE = 16  # so few rows are not worth a thread
 FAULTS = (
     "rows are not in ascending order of {name} and item, or a row stands twice",
     "a {name} is not in 1 to {most}",
@@ -64,20 +66,30 @@ class Cells(NamedTuple):
 
 def scan(rows: Rows, cells: Cells, labels: Allowed) -> list[int]:
     """Take in a block of rows; give the numbers of the `FAULTS` found in it."""
-    if cells.names.min() < 1 or cells.names.max() > len(rows.counts):
+    starts = _runs(cells.names)
+    names = cells.names[starts[:-1]]
+    if names.min() < 1 or names.max() > len(rows.counts):
         return [1]
-    if (cells.names[1:] < cells.names[:-1]).any():
+    if (names[1:] < names[:-1]).any():
         return [0]
     faults = np.zeros(len(FAULTS), np.int64)
-    _scan(_cut(cells.names), cells, labels, rows.keys, rows.counts, rows.marks, faults)
+    in_shares(_scan, len(names), starts, cells, labels, rows.keys, rows.counts, rows.marks, faults, little=_LITTLE)
     return np.flatnonzero(faults).tolist()
 
 
-def _cut(names: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Cut ascending names into pieces that share no name, so that threads never write to the same row."""
-    wanted = names[np.linspace(0, len(names) - 1, _PIECES + 1).astype(np.int64)[1:-1]]
-    inner = np.unique(np.searchsorted(names, wanted))
-    return np.concatenate(([0], inner[(inner > 0) & (inner < len(names))], [len(names)])).astype(np.int64)
+@njit(cache=True, nogil=True)
+def _runs(names):  # type: ignore[no-untyped-def]
+    """Give where each run of one name begins, and the end of the last."""
+    n = 1
+    for r in range(1, len(names)):
+        n += names[r] != names[r - 1]
+    starts, run = np.zeros(n + 1, np.int64), 0
+    for r in range(1, len(names)):
+        if names[r] != names[r - 1]:
+            run += 1
+            starts[run] = r
+    starts[n] = len(names)
+    return starts
 
 
 @njit(cache=True, nogil=True)
@@ -98,32 +110,28 @@ def _is_allowed(label, low, high, per_step, values):  # type: ignore[no-untyped-
     return code < len(values) and values[code] == label
 
 
-@njit(cache=True, parallel=True, nogil=True)
-def _scan(cuts, cells, allowed, keys, counts, marks, faults):  # type: ignore[no-untyped-def]
-    names, items, ranks, labels = cells  # taken apart, for a parallel loop cannot carry several named tuples
+@njit(cache=True, nogil=True)
+def _scan(share, n_shares, starts, cells, allowed, keys, counts, marks, faults):  # type: ignore[no-untyped-def]
+    """Look at every run of a share; no two runs have one name, so threads never write to the same row."""
+    names, items, ranks, labels = cells
     low, high, per_step, values = allowed
     bits = labels.view(np.uint32)
-    n_pieces = len(cuts) - 1
-    disorder, off = np.zeros(n_pieces, np.int64), np.zeros(n_pieces, np.int64)
-    for piece in prange(n_pieces):
-        start, stop = cuts[piece], cuts[piece + 1]
-        first = start
+    disorder, off = 0, 0
+    for run in range(share, len(starts) - 1, n_shares):
+        first, stop = starts[run], starts[run + 1]
         one, two = np.uint64(0), np.uint64(0)
-        for r in range(start, stop):
-            if r > first and ranks[r] <= ranks[r - 1]:
-                disorder[piece] += 1
-            if not _is_allowed(labels[r], low, high, per_step, values):
-                off[piece] += 1
+        for r in range(first, stop):
+            disorder += r > first and ranks[r] <= ranks[r - 1]
+            off += not _is_allowed(labels[r], low, high, per_step, values)
             word = (np.uint64(items[r]) << np.uint64(32)) | np.uint64(bits[r])
             mixed = _mix(word ^ keys[0])
             one += mixed
             two += (mixed ^ (mixed >> np.uint64(29)) ^ keys[1]) * np.uint64(0x9E3779B97F4A7C15)
-            if r + 1 == stop or names[r + 1] != names[r]:  # the row of this user or group ends, at least in this block
-                row = names[r] - 1
-                counts[row] += r + 1 - first
-                marks[row, 0] += one
-                marks[row, 1] += two
-                first = r + 1
-                one, two = np.uint64(0), np.uint64(0)
-    faults[0] += disorder.sum()
-    faults[2] += off.sum()
+        row = names[first] - 1
+        counts[row] += stop - first
+        marks[row, 0] += one
+        marks[row, 1] += two
+    if disorder:
+        faults[0] = 1
+    if off:
+        faults[2] = 1
