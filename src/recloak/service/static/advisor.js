@@ -34,7 +34,8 @@ function answer(advice, text) {
   const since = difference(text, state.text);
   if (since) state.finds = shift(state.finds, since);
   if (text.trim() === "") state.popular = advice.adds.map((change) => change.add[0]);
-  byId("problem").hidden = true;
+  show(byId("problem"), false);
+  meter.fade(false);
   admit();
   meter.tell(advice, text.trim() === "");
   render();
@@ -210,6 +211,7 @@ function note(words) {
 function problem(found) {
   if (found.kind === "key") return askForKey(found.message);
   admit();
+  meter.fade(true);
   const again = found.wait === null ? "" : ` The next try is in ${found.wait} ${found.wait === 1 ? "second" : "seconds"}.`;
   say(byId("problem-words"), found.message + again);
   show(byId("problem-again"), found.kind === "offline");
@@ -232,9 +234,11 @@ function askForKey(words) {
 }
 
 function admit() {
+  const comesFromKey = byId("key-card").contains(document.activeElement);
   show(byId("key-card"), false);
   show(byId("key-forget"), true);
   show(byId("work"), true);
+  if (comesFromKey) draft.focus();
 }
 
 byId("key-form").addEventListener("submit", (event) => {

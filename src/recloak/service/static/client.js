@@ -3,6 +3,7 @@
 import * as key from "./key.js";
 
 const PATIENCE = 15_000; // milliseconds
+const WRONG_KEY = "This key is not valid, or no longer. Please ask for a new one.";
 const MISSING = {
   no_ratings: "There are no ratings of yours here, so a post cannot give them away.",
   no_such_item: "There is no published list for this title.",
@@ -27,6 +28,7 @@ export function advice(question, signal) {
 /** Ask the service; give its answer, or throw a `Problem`. */
 export async function ask(path, options = {}) {
   const token = key.current();
+  if (token && !/^[\x21-\x7e]+$/.test(token)) throw new Problem("key", WRONG_KEY);
   const headers = { Accept: "application/json", ...options.headers };
   if (token) headers.Authorization = `Bearer ${token}`;
   const late = AbortSignal.timeout(PATIENCE);
@@ -48,7 +50,7 @@ async function told(response) {
   switch (response.status) {
     case 401:
     case 403:
-      return new Problem("key", "This key is not valid, or no longer. Please ask for a new one.");
+      return new Problem("key", WRONG_KEY);
     case 404:
       return new Problem("missing", MISSING[error.code] ?? "There is nothing here.");
     case 413:

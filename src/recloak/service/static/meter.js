@@ -54,6 +54,11 @@ function spoken(advice) {
   return `${verdict}: with this post you would be ${advice.after.words}; before it, ${advice.before.words}.`;
 }
 
+/** Show that the last answer is not about the draft as it stands. */
+export function fade(isOld) {
+  byId("meter").classList.toggle("old", isOld);
+}
+
 /** Show that an answer is being worked out. */
 export function wait(isWaiting) {
   byId("meter").classList.toggle("waiting", isWaiting);

@@ -113,6 +113,15 @@ function told(problem) {
   return problem.message;
 }
 
-const asked = decodeURIComponent(location.pathname.slice(ROOT.length));
-if (location.pathname.startsWith(ROOT) && asked !== "") open(asked);
-else byId("search-field").focus();
+/** Give the item that the address names, "" for none. */
+function named() {
+  const rest = location.pathname.startsWith(ROOT) ? location.pathname.slice(ROOT.length) : "";
+  try {
+    return decodeURIComponent(rest);
+  } catch {
+    return rest; // not a text at all, and so no item
+  }
+}
+
+if (named() === "") byId("search-field").focus();
+else open(named());

@@ -1,0 +1,53 @@
+"""The real application on a loopback port, in a thread."""
+
+import threading
+import time
+from contextlib import contextmanager
+
+import uvicorn
+
+from recloak.service.app import create_app, shielded
+from recloak.service.options import ServeOptions
+from recloak.service.parts import Parts
+from recloak.service.shelf import Shelf
+from recloak.service.tokens import Guard, create
+from tests.service.browser.world import advisor, write_history
+
+
+class Service:
+    """A running service and keys for it."""
+
+    def __init__(self, port, store):
+        self.origin, self._store, self._keys = f"http://127.0.0.1:{port}", store, {}
+
+    def token(self, user):
+        if user not in self._keys:
+            self._keys[user] = create(self._store, user=str(user))[1]
+        return self._keys[user]
+
+
+@contextmanager
+def served(folder, **options):
+    store = folder / "tokens.db"
+    create(store, user="0")
+    write_history(folder / "lists.db")
+    catalogue = advisor().catalogue
+    shelf = Shelf(folder / "lists.db", catalogue)
+    parts = Parts(advisor(), catalogue, shelf, Guard(store), options=ServeOptions(**options))
+    with listening(shielded(create_app(parts))) as port:
+        yield Service(port, store)
+    parts.close()
+
+
+@contextmanager
+def listening(app):
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", lifespan="off"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    try:
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(10)

@@ -1,0 +1,59 @@
+"""A made-up world in which a poster with a few rare titles stands out of a crowd."""
+
+from functools import cache
+
+import numpy as np
+
+from recloak.mentions.sources import title_list
+from recloak.ratings import IdMap, Ratings
+from recloak.related.history import append, opened
+from recloak.related.model import HOLE, Lists, Release
+from recloak.service.state import prepare
+
+POPULAR = [
+    "The Glass Orchard (1987)", "Salt and Ember (1994)", "Nine Winters (2003)", "The Lanternmaker (1999)",
+    "A Quiet Meridian (2010)", "Harbour of Owls (1991)", "The Tin Cathedral (1982)", "Slow Comet (2015)",
+    "Marigold Avenue (2006)", "The Cartographer's Son (1997)", "Underneath the Tide (2012)", "Velvet Static (1985)",
+]  # fmt: skip
+KNOWN = [
+    "The Clockmaker's Daughter (1978)", "Ninety Miles of Rain (2001)", "Orchid Protocol (2018)", "Brass Weather (1969)",
+    "The Last Ferryman (1974)", "Cinder and Thyme (2009)", "Paper Kingdoms (1993)", "Half a Lighthouse (2004)",
+]  # fmt: skip
+RARE = ["Zorgon (1950)", "Moths over Tallinn (1966)", "The Beekeeper's Alibi (1958)", "Fjordlight (1961)"]
+TWINS = ["Solaris (1972)", "Solaris (2002)"]
+TITLES = dict(enumerate((*POPULAR, *KNOWN, *RARE, *TWINS), start=1))
+N_USERS = 400
+
+
+def item(title):
+    return next(number for number, known in TITLES.items() if known == title)
+
+
+@cache
+def ratings() -> Ratings:
+    """Let everybody rate some popular titles and few of the others; user 0 rates all the rare ones."""
+    rng = np.random.default_rng(7)
+    rows = [(0, item(title)) for title in (*POPULAR[:4], *KNOWN[:3], *RARE, TWINS[0])]
+    for user in range(1, N_USERS):
+        rows += [(user, item(title)) for title in POPULAR if rng.random() < 0.4]
+        rows += [(user, item(title)) for title in (*KNOWN, *TWINS) if rng.random() < 0.06]
+    rows += [(user, item(title)) for user, title in zip((11, 22, 33, 44), RARE, strict=True)]
+    users, items = zip(*rows, strict=True)
+    return Ratings.from_arrays(list(users), list(items), [4.0] * len(rows))
+
+
+@cache
+def advisor():
+    split = [(number, title[:-7], int(title[-5:-1])) for number, title in TITLES.items()]
+    return prepare(ratings(), title_list(split))
+
+
+def write_history(path):
+    """Publish the list of the first title four times: a new entry, one that left, two that change places."""
+    ids = IdMap.of(list(TITLES))
+    days = [[1, 2, 3], [1, 2, 4], [1, HOLE, 4], [4, HOLE, 1]]
+    with opened(path, create=True) as store:
+        for number, day in enumerate(days, start=1):
+            lists = np.full((len(TITLES), 3), HOLE, np.int32)
+            lists[0] = day
+            append(store, Release(number, 1_700_000_000 + number * 86_400, Lists(lists)), ids, {})
