@@ -3,6 +3,7 @@
 import asyncio
 import json
 from functools import cache
+from typing import Any
 
 import httpx
 
@@ -42,6 +43,10 @@ def advisor():
 class World:
     """An application in process with a store of tokens."""
 
+    shelf: Any
+    keys: Any
+    address: Any
+
     def __init__(self, folder, *, history=None, **options):
         self.store = folder / "tokens.db"
         self.admin = create(self.store, user=None, admin=True)[1]
@@ -75,7 +80,7 @@ class World:
 
         return asyncio.run(asked())
 
-    def advise(self, token, **body):
+    def advise(self, token, /, **body):
         return self.ask("POST", "/api/v1/advice", token, json=body)
 
 

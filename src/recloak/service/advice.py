@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from recloak.errors import OptionError
 from recloak.mentions.advise import BANDS, LAST_BAND, Advice, advise
 from recloak.mentions.advise import Change as AdvisedChange
 from recloak.mentions.decide import Find, find_in
 from recloak.service.catalogue import Catalogue, Item
-from recloak.service.problems import Refused
 from recloak.service.schema import AdviceRequest, AdviceResponse, Band, Change, Found, Gives, Named, Tier
 from recloak.service.state import Advisor
 
@@ -44,10 +42,8 @@ def answer(advisor: Advisor, user: Item, asked: AdviceRequest) -> AdviceResponse
     own = advisor.has_rated(user)
     meant = [] if asked.text is None else list(_meant(advisor, asked, own))
     draft = asked.items or [one.item for one in meant if one.counted and one.item is not None]
-    try:
-        advice = advise(advisor.index, user, earlier, draft, k=asked.k)
-    except OptionError as error:
-        raise Refused("invalid", "k must be below the number of users.") from error
+    k = min(asked.k, advisor.index.ratings.n_users - 1)
+    advice = advise(advisor.index, user, earlier, draft, k=k)
     telling = own - set(earlier)
     return AdviceResponse(
         k=advice.k,

@@ -6,16 +6,26 @@ count 2, and ``text.slice(start, end)`` gives the words that were found.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 MOST_TEXT = 20_000  # characters; the slowest text costs the finder some 0.3 s, so that long ones count for several
 MOST_ITEMS = 500
 MOST_EARLIER = 5_000
-_WHOLE = 2**63
+_LARGEST = 2**63 - 1
 
-ItemId = Annotated[int, Field(strict=True, ge=-_WHOLE, lt=_WHOLE)] | Annotated[str, Field(strict=True, max_length=200)]
+
+def _as_whole(value: Any) -> Any:
+    """Take 2.0 for 2, as JSON does."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_WHOLE = BeforeValidator(_as_whole)
+_Number = Annotated[int, Field(strict=True, ge=-_LARGEST, le=_LARGEST), _WHOLE]
+_Place = Annotated[int, Field(strict=True, ge=0, le=2 * MOST_TEXT), _WHOLE]
+_K = Annotated[int, Field(strict=True, ge=1, le=1000), _WHOLE]
+ItemId = _Number | Annotated[str, Field(strict=True, max_length=200)]
 Tier = Literal["sure", "possible"]
 Gives = Literal["most", "much", "little", "nothing"]
 
@@ -35,12 +45,24 @@ class _Told(BaseModel):
 class Choice(_Asked):
     """A find corrected by the writer."""
 
-    start: int = Field(strict=True, ge=0, le=2 * MOST_TEXT, description="Where the find starts (UTF-16 code units).")
+    start: _Place = Field(description="Where the find starts (UTF-16 code units).")
     item: ItemId | None = Field(description="The item that is meant; null: it is no title.")
+
+
+def _one_of(schema: dict[str, Any]) -> None:
+    """Say in JSON Schema that a draft is text or items, and that neither is null."""
+    for name in ("text", "items"):
+        told = schema["properties"][name]
+        kind = next(one for one in told.pop("anyOf") if one.get("type") != "null")
+        told.pop("default", None)
+        told.update(kind)
+    schema["oneOf"] = [{"required": ["text"]}, {"required": ["items"]}]
 
 
 class AdviceRequest(_Asked):
     """A draft, as text or as the items that it names."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_one_of)
 
     text: str | None = Field(None, strict=True, max_length=MOST_TEXT, description="The draft as it would be posted.")
     items: list[ItemId] | None = Field(None, max_length=MOST_ITEMS, description="The items that the draft names.")
@@ -50,11 +72,12 @@ class AdviceRequest(_Asked):
     choices: list[Choice] = Field(
         default_factory=list, max_length=MOST_ITEMS, description="Finds in the text that the writer corrected."
     )
-    k: int = Field(10, strict=True, ge=1, le=1000, description="The writer wishes to stay beyond the first k.")
+    k: _K = Field(10, description="The writer wishes to stay beyond the first k.")
 
     @model_validator(mode="after")
     def _one_draft(self) -> AdviceRequest:
-        if (self.text is None) == (self.items is None):
+        given = [name for name in ("text", "items") if name in self.model_fields_set]
+        if len(given) != 1 or getattr(self, given[0]) is None:
             raise ValueError("give either text or items")
         return self
 
@@ -98,7 +121,7 @@ class Change(_Told):
 class AdviceResponse(_Told):
     """What the draft gives away, and what would help."""
 
-    k: int
+    k: int = Field(description="As asked, or less where there are no more users than that.")
     before: Band = Field(description="By what was said earlier alone.")
     after: Band = Field(description="Once the draft is posted.")
     hidden: bool = Field(description="Whether the draft as it is keeps the writer beyond the first k.")

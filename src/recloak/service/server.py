@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 import tempfile
 from pathlib import Path
@@ -43,7 +44,7 @@ def _serve_alone(options: ServeOptions, folder: Path) -> None:
     app = _application(options, folder)
     config = _config(options, app)
     server = uvicorn.Server(config)
-    listening = _listen(config)
+    listening = _listen(options)
     try:
         server.run(sockets=[listening])
     except KeyboardInterrupt:
@@ -57,7 +58,7 @@ def _serve_together(options: ServeOptions, folder: Path) -> None:
     shared = {_SETTINGS: json.dumps(options.to_mapping()), _FOLDER: str(folder), _FIGURES: str(folder / "figures")}
     os.environ.update(shared)
     config = _config(options, "recloak.service.server:worker", factory=True)
-    listening = _listen(config)
+    listening = _listen(options)
     try:
         Multiprocess(config, sockets=[listening]).run()
     finally:
@@ -103,12 +104,19 @@ def _config(options: ServeOptions, app: Any, *, factory: bool = False) -> uvicor
     )
 
 
-def _listen(config: uvicorn.Config) -> Any:
+def _listen(options: ServeOptions) -> socket.socket:
     """Take the port, or say in one sentence why not."""
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     try:
-        return config.bind_socket()
-    except SystemExit:
-        raise InputError(f"{config.host}:{config.port} cannot be listened at; is another server there?") from None
+        listening = socket.create_server((options.host, options.port), family=family, backlog=2048)
+    except OSError as error:
+        raise InputError(
+            f"{options.host}:{options.port} cannot be listened at: {(error.strerror or str(error)).lower()}"
+        ) from error
+    listening.set_inheritable(True)
+    host = f"[{options.host}]" if family == socket.AF_INET6 else options.host
+    logs.tell("listening", address=f"http://{host}:{listening.getsockname()[1]}", workers=options.workers)
+    return listening
 
 
 def _say(sentence: str) -> None:

@@ -90,7 +90,7 @@ class Shelf:
     def history(self, item: str, last: int) -> Rendered | None:
         """Give an item's lists through the last releases; None: it is in none of them."""
         held = self._held
-        if held is None:
+        if held is None or "\0" in item:  # PostgreSQL has no such letter
             return None
         found = held.past.get((item, last))
         if found is None:

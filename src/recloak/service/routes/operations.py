@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
@@ -37,7 +39,16 @@ async def ready(request: Request) -> Response:
     return JSONResponse(told.model_dump(), headers=_FRESH)
 
 
-@router.get("/metrics", tags=["operations"], responses=documented("no_token", "bad_token", "not_allowed", "too_many"))
+_FIGURES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Figures in Prometheus' text format.",
+        "content": {"text/plain": {"schema": {"type": "string"}}},
+    },
+    **documented("no_token", "bad_token", "not_allowed", "too_many"),
+}
+
+
+@router.get("/metrics", tags=["operations"], response_class=Response, responses=_FIGURES)
 async def figures(_: Administrator) -> Response:
     """Give figures in Prometheus' text format, for an administrator's token."""
     body, media = metrics.exposition()

@@ -1,0 +1,154 @@
+"""Related lists over HTTP: published ones only, the latest, whole; on SQLite and on PostgreSQL."""
+
+import asyncio
+
+import numpy as np
+import pytest
+
+from recloak.errors import InputError
+from recloak.ratings import IdMap
+from recloak.related.history import append, opened
+from recloak.related.model import Lists, Release
+from recloak.service.freshness import _look
+from recloak.service.shelf import Shelf
+from tests.related import test_history
+from tests.service.helpers import World, advisor, problem
+
+IDS = IdMap.of([1, 2, 3])
+FIRST = Lists(np.array([[1, 2], [0, -1], [-1, 0]], np.int32))
+SECOND = Lists(np.array([[2, 1], [0, -1], [-1, 1]], np.int32))
+
+
+def publish(address, number, lists, ids=IDS):
+    with opened(address, create=True) as store:
+        append(store, Release(number, 100 * number, lists), ids, {})
+
+
+postgres, address = test_history.postgres, test_history.address  # fixtures
+
+
+@pytest.fixture
+def serving(address, tmp_path):
+    publish(address, 1, FIRST)
+    world = World(tmp_path, history=address)
+    world.address = address
+    yield world
+    world.close()
+
+
+def entries(answer):
+    return [(one["position"], one["item"]) for one in answer.json()["related"]]
+
+
+def test_an_item_s_list_is_that_of_the_latest_release(serving):
+    told = serving.ask("GET", "/api/v1/items/3/related")
+    assert entries(told) == [(2, 1)]  # a position left empty stays empty
+    assert {name: told.json()[name] for name in ("item", "title", "release", "time")} == {
+        "item": 3, "title": "Pulp Fiction (1994)", "release": 1, "time": 100,
+    }  # fmt: skip
+
+
+def test_a_new_release_is_picked_up_without_a_restart(serving):
+    assert entries(serving.ask("GET", "/api/v1/items/1/related")) == [(1, 2), (2, 3)]
+    publish(serving.address, 2, SECOND)
+    assert serving.shelf.refresh()
+    assert entries(serving.ask("GET", "/api/v1/items/1/related")) == [(1, 3), (2, 2)]
+    assert not serving.shelf.refresh()
+
+
+def test_the_history_says_what_moved_the_newest_first(serving):
+    publish(serving.address, 2, SECOND)
+    serving.shelf.refresh()
+    told = serving.ask("GET", "/api/v1/items/3/history").json()["releases"]
+    assert [(one["release"], one["time"]) for one in told] == [(2, 200), (1, 100)]
+    moved = [(one["item"], one["change"], one["before"], one["now"]) for one in told[0]["changes"]]
+    assert moved == [(2, "appeared", None, 2), (1, "vanished", 2, None)]
+    assert told[1]["changes"] == []
+    one = serving.ask("GET", "/api/v1/items/1/history", params={"last": 2}).json()["releases"][0]["changes"]
+    assert [(move["item"], move["change"]) for move in one] == [(3, "rose"), (2, "sank")]
+    assert len(serving.ask("GET", "/api/v1/items/1/history", params={"last": 1}).json()["releases"]) == 1
+
+
+@pytest.mark.parametrize("path", ["related", "history"])
+def test_what_has_not_changed_is_not_sent_again(serving, path):
+    where = f"/api/v1/items/1/{path}"
+    first = serving.ask("GET", where)
+    assert not first.headers["etag"].startswith("W/")
+    assert first.headers["cache-control"] == "public, max-age=60"
+    for known in (first.headers["etag"], f'"x", {first.headers["etag"]}', f"W/{first.headers['etag']}", "*"):
+        again = serving.ask("GET", where, headers={"if-none-match": known})
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", first.headers["etag"])
+    assert serving.ask("GET", where, headers={"if-none-match": '"x"'}).status_code == 200
+    publish(serving.address, 2, SECOND)
+    serving.shelf.refresh()
+    assert serving.ask("GET", where, headers={"if-none-match": first.headers["etag"]}).status_code == 200
+
+
+@pytest.mark.parametrize("item", ["4", "13", "01", " 1", "x", "1/2", "-1", "1.0", "9" * 30, "%00"])
+def test_an_item_without_a_published_list_is_not_there(serving, item):
+    for path in ("related", "history"):
+        assert problem(serving.ask("GET", f"/api/v1/items/{item}/{path}")) == "no_such_item"
+
+
+def test_only_published_lists_can_be_served(serving):
+    """Ratings of the same items are loaded beside, and nothing of them shows: item 4 is rated and has no list."""
+    assert 4 in advisor().index.ratings.item_ids.ids.to_list()
+    assert problem(serving.ask("GET", "/api/v1/items/4/related")) == "no_such_item"
+
+
+def test_ids_may_be_texts_with_slashes(tmp_path):
+    ids = IdMap.of(["a/b", "c d", "é"])
+    publish(str(tmp_path / "history.db"), 1, FIRST, ids)
+    shelf = Shelf(str(tmp_path / "history.db"), None)
+    world = World(tmp_path)
+    object.__setattr__(world.parts, "shelf", shelf)
+    assert entries(world.ask("GET", "/api/v1/items/a%2Fb/related")) == [(1, "c d"), (2, "é")]
+    assert entries(world.ask("GET", "/api/v1/items/%C3%A9/related")) == [(2, "a/b")]
+    world.close()
+
+
+def test_an_empty_history_is_served_and_filled_later(tmp_path):
+    address = str(tmp_path / "history.db")
+    with opened(address, create=True):
+        pass
+    world = World(tmp_path, history=address)
+    assert problem(world.ask("GET", "/api/v1/items/1/related")) == "no_such_item"
+    assert world.ask("GET", "/ready").json() == {"status": "ready", "advice": True, "related": True, "release": None}
+    publish(address, 1, FIRST)
+    assert world.shelf.refresh()
+    assert entries(world.ask("GET", "/api/v1/items/1/related")) == [(1, 2), (2, 3)]
+    assert world.ask("GET", "/ready").json()["release"] == 1
+    world.close()
+
+
+def test_a_history_that_cannot_be_read_leaves_the_last_release_and_is_told(tmp_path, monkeypatch):
+    address = str(tmp_path / "history.db")
+    publish(address, 1, FIRST)
+    world = World(tmp_path, history=address)
+
+    def broken(_):
+        raise InputError("no answer")
+
+    monkeypatch.setattr("recloak.service.shelf.newest", broken)
+    asyncio.run(_look(world.parts))
+    assert entries(world.ask("GET", "/api/v1/items/1/related")) == [(1, 2), (2, 3)]
+    assert problem(world.ask("GET", "/ready")) == "not_ready"
+    world.close()
+
+
+def test_a_history_of_other_items_than_the_titles_is_refused(tmp_path):
+    publish(str(tmp_path / "history.db"), 1, FIRST, IdMap.of(["a", "b", "c"]))
+    with pytest.raises(InputError, match="no item of the history is in the title list"):
+        Shelf(str(tmp_path / "history.db"), advisor().catalogue)
+
+
+def test_items_are_found_by_the_beginnings_of_their_words(world):
+    def found(words, **more):
+        return [one["title"] for one in world.ask("GET", "/api/v1/items", params={"q": words, **more}).json()["items"]]
+
+    assert found("matr") == ["The Matrix (1999)"]
+    assert found("SOLARIS") == ["Solaris (1972)", "Solaris (2002)"]
+    assert found("atrix") == []
+    assert found("!!") == []
+    assert len(found("lure")) == 12
+    assert len(found("lure", limit=5)) == 5

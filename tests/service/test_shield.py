@@ -1,0 +1,175 @@
+"""What stands around every request: headers, limits, one shape of errors, and logs that tell nothing."""
+
+import asyncio
+import json
+import logging
+import time
+
+import pytest
+
+from recloak.service import advice, logs
+from recloak.service.buckets import Buckets
+from recloak.service.problems import PROBLEMS, Refused
+from recloak.service.shield import HEADERS, POLICY
+from tests.service.helpers import World, problem
+
+
+def test_every_answer_carries_the_security_headers(world):
+    token = world.token(3)
+    answers = [
+        world.ask("GET", "/"), world.ask("GET", "/health"), world.ask("GET", "/nothing"), world.ask("PUT", "/health"),
+        world.ask("GET", "/static/base.css"), world.advise(token, text="Fargo"), world.advise(token),
+        world.ask("HEAD", "/"),
+    ]  # fmt: skip
+    for one in answers:
+        assert {name.decode() for name, _ in HEADERS} <= set(one.headers)
+        assert one.headers["content-security-policy"] == POLICY
+        assert "server" not in one.headers
+        assert not [name for name in one.headers if name.startswith("access-control")]
+
+
+def test_the_policy_lets_nothing_in_from_another_host():
+    sources = {word for rule in POLICY.split(";") for word in rule.split()[1:]}
+    assert sources == {"'none'", "'self'"}
+
+
+def test_a_head_is_a_get_without_its_body(world):
+    whole, head = world.ask("GET", "/static/base.css"), world.ask("HEAD", "/static/base.css")
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == whole.headers["content-length"] == str(len(whole.content))
+
+
+@pytest.mark.parametrize(
+    "path", ["/static/../schema.py", "/static/..%2fschema.py", "/static/.hidden.css", "/static/none.css"]
+)
+def test_only_files_of_the_folder_are_given(world, path):
+    assert problem(world.ask("GET", path)) == "not_found"
+
+
+def test_a_large_body_is_refused_whether_its_length_is_said_or_not(tmp_path):
+    world = World(tmp_path, max_body=1024)
+    token = world.token(3)
+
+    async def chunks():
+        for _ in range(5):
+            yield b" " * 300
+
+    said = world.ask("POST", "/api/v1/advice", token, content=b" " * 1500, headers={"content-type": "application/json"})
+    unsaid = world.ask("POST", "/api/v1/advice", token, content=chunks(), headers={"content-type": "application/json"})
+    assert "content-length" not in unsaid.request.headers
+    for answer in (said, unsaid):
+        assert (answer.status_code, problem(answer)) == (413, "too_large")
+    world.close()
+
+
+def test_an_answer_that_takes_too_long_is_given_up(tmp_path, monkeypatch):
+    world = World(tmp_path, timeout=0.2)
+    monkeypatch.setattr("recloak.service.routes.advice.answer", lambda *_: time.sleep(1))
+    began = time.perf_counter()
+    answer = world.advise(world.token(3), text="Fargo")
+    assert (answer.status_code, problem(answer)) == (503, "timeout")
+    assert time.perf_counter() - began < 1
+    world.close()
+
+
+def test_a_body_that_never_comes_is_given_up(tmp_path):
+    world = World(tmp_path, timeout=0.2)
+
+    async def never():
+        yield b"{"
+        await asyncio.sleep(5)
+
+    answer = world.ask(
+        "POST", "/api/v1/advice", world.token(3), content=never(), headers={"content-type": "application/json"}
+    )
+    assert problem(answer) == "timeout"
+    world.close()
+
+
+def test_our_own_failure_is_one_sentence_and_its_log_has_no_values(world, monkeypatch, caplog):
+    def broken(*_):
+        raise RuntimeError("the secret draft")
+
+    monkeypatch.setattr("recloak.service.routes.advice.answer", broken)
+    logging.getLogger("recloak.service").propagate = True
+    answer = world.advise(world.token(3), text="the secret draft")
+    assert (answer.status_code, problem(answer)) == (500, "internal")
+    lines = [logs.JsonLines().format(record) for record in caplog.records]
+    assert any('"error": "RuntimeError"' in line for line in lines)
+    assert not any("secret" in line for line in lines)
+
+
+def test_only_json_is_read(world):
+    answer = world.ask(
+        "POST", "/api/v1/advice", world.token(3), content=b'{"text": "a"}', headers={"content-type": "text/plain"}
+    )
+    assert (answer.status_code, problem(answer)) == (415, "not_json")
+
+
+def test_pages_of_another_origin_may_not_ask_unless_named(tmp_path):
+    world = World(tmp_path, allow_origin="https://forum.example, https://two.example")
+    token = world.token(3)
+    named, other = ({"origin": one} for one in ("https://forum.example", "https://evil.example"))
+    asked = {"access-control-request-method": "POST"}
+    before = world.ask("OPTIONS", "/api/v1/advice", headers={**named, **asked})
+    assert (before.status_code, before.headers["access-control-allow-origin"]) == (204, "https://forum.example")
+    assert "authorization" in before.headers["access-control-allow-headers"]
+    told = world.ask("POST", "/api/v1/advice", token, json={"text": "Fargo"}, headers=named)
+    assert told.headers["access-control-allow-origin"] == "https://forum.example"
+    for refused in (
+        world.ask("OPTIONS", "/api/v1/advice", headers={**other, **asked}),
+        world.ask("POST", "/api/v1/advice", token, json={"text": "Fargo"}, headers=other),
+    ):
+        assert "access-control-allow-origin" not in refused.headers
+    world.close()
+
+
+def test_the_log_of_a_request_names_its_route_and_nothing_that_was_asked(world, caplog):
+    logging.getLogger("recloak.service").propagate = True
+    token = world.token(3)
+    with caplog.at_level(logging.INFO):
+        world.advise(token, text="I love Mintaka (1953)", earlier=[13])
+        world.ask("GET", "/api/v1/items", params={"q": "mintaka"})
+        world.ask("GET", "/api/v1/items/13/related")
+        world.ask("GET", "/secret-address")
+    ours = [record for record in caplog.records if record.name == "recloak.service"]  # not those of the test's client
+    told = [json.loads(logs.JsonLines().format(record)) for record in ours]
+    routes = [one["route"] for one in told if one["event"] == "request"]
+    assert routes == ["/api/v1/advice", "/api/v1/items", "/api/v1/items/{item:path}/related", "other"]
+    for word in ("intaka", "1953", token, token.split("_")[2], "13", "secret", "Bearer"):
+        assert not any(
+            word in json.dumps({k: v for k, v in one.items() if k not in ("time", "ms", "process")}) for one in told
+        )
+
+
+def test_every_problem_is_one_sentence():
+    for code, (status, sentence) in PROBLEMS.items():
+        assert 400 <= status < 600, code
+        assert sentence[0].isupper(), code
+        assert sentence.endswith("."), code
+        assert json.loads(Refused(code).body()) == {"error": {"code": code, "message": sentence}}
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_a_bucket_fills_at_its_rate_and_never_beyond_its_burst(tmp_path):
+    clock = Clock()
+    one, two = (Buckets(tmp_path / "buckets", 2.0, 4, clock=clock) for _ in range(2))
+    assert [one.take(7), two.take(7), one.take(7), two.take(7)] == [0, 0, 0, 0]  # two workers share it
+    assert two.take(7) == pytest.approx(1 / 2.0)
+    assert one.take(8) == 0  # another token's is its own
+    clock.now += 0.5
+    assert [one.take(7), two.take(7) > 0] == [0, True]
+    clock.now += 1000
+    assert [one.take(7, cost=99), two.take(7) > 0] == [0, True]
+    one.close()
+    two.close()
+
+
+def test_words_are_there_for_every_band():
+    assert list(advice.WORDS) == list(advice._ORDER)
