@@ -61,6 +61,17 @@ def written_folder(path: str | Path, *, mode: int = 0o755, replace: bool = False
         shutil.rmtree(aside, ignore_errors=True)
 
 
+@contextmanager
+def scratch_folder(beside: str | Path) -> Iterator[Path]:
+    """Give a hidden folder beside a target for work that only its owner may see; it vanishes when the block ends."""
+    scratch = _aside(Path(beside))
+    try:
+        scratch.mkdir(mode=0o700)
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
 def sha256_of(path: str | Path) -> str:
     """Give the SHA-256 of a file's bytes in hexadecimal, reading it in blocks."""
     with Path(path).open("rb") as file:

@@ -78,7 +78,7 @@ def _tables(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _read(folder: Path, name: str) -> pl.DataFrame | None:
-    if (path := folder / f"{name}.parquet").is_file():
+    if (path := folder / f"{name}.parquet").exists():
         n_rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
         if n_rows > MOST_CELLS:
             raise SourceError(
@@ -106,7 +106,7 @@ def _grouped(ratings: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 def _owners(private: Path, members: pl.DataFrame, ratings: Ratings) -> NDArray[np.int32]:
     """Give the profile of each user of the original, by the private mapping."""
     path = private / "mapping.parquet"
-    if not path.is_file():
+    if not path.exists():
         raise SourceError("there is no mapping.parquet: not the private folder of a release", file=private)
     mapping = pl.read_parquet(path).join(members.select("user", "profile"), on="user")
     users = ratings.user_ids.encode(mapping["user_id"])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from recloak.publish.start import start_biases, start_directions
 from recloak.randomness import Randomness
 from recloak.ratings import Ratings
 
-_START_ROUNDS = 3
+START_ROUNDS = 3
 _FACTOR_SHARE = 0.15  # variance of a factor at the start, in standard deviations of the ratings
 _BIAS_SHARE = 0.3  # variance of a bias at the start, in variances of the ratings
 _NOISE_SHARE = 0.6  # variance of the noise at the start, likewise
@@ -80,8 +81,9 @@ def rounds(ratings: Ratings, rank: int, rng: Randomness, advance: Advance = _ign
         advance(1)
         items, errors = solve_rows(by_item, users, mu=levels.mu, noise=levels.noise, prior=levels.item_prior)
         advance(1)
-        levels = _levels(levels, users, items, errors, ratings.n_ratings)
-        yield Factorisation(users, items, levels, _energy(levels, users, items, ratings.n_ratings))
+        sums, error = (side_sums(users), side_sums(items)), float(errors.sum(dtype=np.float64))
+        levels = next_levels(levels, *sums, error, ratings.n_ratings)
+        yield Factorisation(users, items, levels, energy_of(levels, *sums, ratings.n_ratings))
 
 
 def sides(ratings: Ratings) -> tuple[Rows, Rows]:
@@ -96,34 +98,65 @@ def sides(ratings: Ratings) -> tuple[Rows, Rows]:
 def _start(by_user: Rows, by_item: Rows, rank: int, rng: Randomness) -> tuple[Beliefs, Levels]:
     """Give the first beliefs about the items, and the first levels."""
     mu, spread = float(by_user.values.mean(dtype=np.float64)), float(by_user.values.std(dtype=np.float64)) or 1.0
-    biases = start_biases(by_user, by_item, mu, _START_ROUNDS)
-    guess = rng.stream("directions").standard_normal((len(by_item), rank), dtype=np.float32)
-    directions = start_directions(by_user, by_item, mu, biases, guess, _START_ROUNDS)
-    size = np.float32(np.sqrt(_FACTOR_SHARE * spread * len(by_item)))
-    mean = np.column_stack((directions * size, biases[1]))
+    biases = start_biases(by_user, by_item, mu, START_ROUNDS)
+    directions = start_directions(by_user, by_item, mu, biases, first_guess(len(by_item), rank, rng), START_ROUNDS)
+    return first_items(directions, biases[1], spread), first_levels(mu, spread, rank)
+
+
+def first_guess(n_items: int, rank: int, rng: Randomness) -> NDArray[np.float32]:
+    """Draw the item directions to begin with."""
+    return rng.stream("directions").standard_normal((n_items, rank), dtype=np.float32)
+
+
+def first_items(directions: NDArray[np.float32], item_bias: NDArray[np.float32], spread: float) -> Beliefs:
+    """Give the first beliefs about the items, from their main directions and biases."""
+    size = np.float32(np.sqrt(_FACTOR_SHARE * spread * len(directions)))
+    mean = np.column_stack((directions * size, item_bias))
+    return Beliefs(mean, np.zeros_like(mean))
+
+
+def first_levels(mu: float, spread: float, rank: int) -> Levels:
+    """Give the first levels of ratings with a mean and a standard deviation."""
     prior = np.array([_FACTOR_SHARE * spread] * rank + [_BIAS_SHARE * spread**2])
-    levels = Levels(mu, _NOISE_SHARE * spread**2, prior, prior, _LEAST_SHARE * spread**2)
-    return Beliefs(mean, np.zeros_like(mean)), levels
+    return Levels(mu, _NOISE_SHARE * spread**2, prior, prior, _LEAST_SHARE * spread**2)
 
 
-def _levels(levels: Levels, users: Beliefs, items: Beliefs, errors: NDArray[np.float32], n_ratings: int) -> Levels:
-    """Give the levels that make the beliefs most likely."""
-    noise = max(float(errors.sum(dtype=np.float64)) / n_ratings, levels.least)
+class SideSums(NamedTuple):
+    """What the beliefs about a side add up to over its rows with ratings; the sums of blocks can be added."""
+
+    n_known: float
+    squares: NDArray[np.float64]  # (rank + 1,) of mean^2 + variance
+    logs: float  # of the logarithms of all variances
+
+    def plus(self, other: SideSums) -> SideSums:
+        """Add the sums of another block."""
+        return SideSums(self.n_known + other.n_known, self.squares + other.squares, self.logs + other.logs)
+
+
+def side_sums(beliefs: Beliefs) -> SideSums:
+    """Add up the beliefs about a block of rows."""
+    squares = np.square(beliefs.mean).sum(0, dtype=np.float64) + beliefs.variance.sum(0, dtype=np.float64)
+    logs = np.log(beliefs.variance[beliefs.known]).sum(dtype=np.float64)
+    return SideSums(float(np.count_nonzero(beliefs.known)), squares, float(logs))
+
+
+def next_levels(levels: Levels, users: SideSums, items: SideSums, error: float, n_ratings: int) -> Levels:
+    """Give the levels that make the beliefs most likely; ``error`` is the expected sum of squared errors."""
+    noise = max(error / n_ratings, levels.least)
     return Levels(levels.mu, noise, _prior(users, levels.least), _prior(items, levels.least), levels.least)
 
 
-def _prior(beliefs: Beliefs, least: float) -> NDArray[np.float64]:
+def _prior(sums: SideSums, least: float) -> NDArray[np.float64]:
     """Give each column's mean square over the rows with ratings."""
-    squares = np.square(beliefs.mean).sum(0, dtype=np.float64) + beliefs.variance.sum(0, dtype=np.float64)
-    return np.maximum(squares / np.count_nonzero(beliefs.known), least)
+    return np.maximum(sums.squares / sums.n_known, least)
 
 
-def _energy(levels: Levels, users: Beliefs, items: Beliefs, n_ratings: int) -> float:
+def energy_of(levels: Levels, users: SideSums, items: SideSums, n_ratings: int) -> float:
     """Give the free energy per rating, but for a constant, at the levels just found."""
     costs = _cost(users, levels.user_prior) + _cost(items, levels.item_prior)
     return 0.5 * float(np.log(levels.noise)) + costs / n_ratings
 
 
-def _cost(beliefs: Beliefs, prior: NDArray[np.float64]) -> float:
+def _cost(sums: SideSums, prior: NDArray[np.float64]) -> float:
     """Give how far the beliefs have moved from the prior, in nats."""
-    return float(0.5 * (np.log(prior) - np.log(beliefs.variance[beliefs.known])).sum(dtype=np.float64))
+    return 0.5 * (sums.n_known * float(np.log(prior).sum()) - sums.logs)

@@ -48,7 +48,7 @@ def write_release(
             _require_pass(release, aside)
             about = {"folder": str(public.resolve()), "layout": layout, "format": file_format}
             about["manifest_sha256"] = sha256_of(aside / MANIFEST)
-            with written_folder(hidden, mode=0o700, replace=_is_left_over(hidden, public)) as hidden_aside:
+            with written_folder(hidden, mode=0o700, replace=is_left_over(hidden, public)) as hidden_aside:
                 write_private(release, hidden_aside, about)
             in_place = True
     except BaseException:
@@ -75,12 +75,12 @@ def check_folders(folder: str | Path, private: str | Path | None) -> tuple[Path,
             raise InputError(f"{target}: is a file, a folder is to be written there")
         if not target.absolute().parent.is_dir():
             raise InputError(f"{target}: there is no folder {target.absolute().parent} to write into")
-        if target.is_dir() and any(target.iterdir()) and not (target == hidden and _is_left_over(hidden, public)):
+        if target.is_dir() and any(target.iterdir()) and not (target == hidden and is_left_over(hidden, public)):
             raise InputError(f"{target}: the folder exists and is not empty; choose another or remove it first")
     return public, hidden
 
 
-def _is_left_over(hidden: Path, public: Path) -> bool:
+def is_left_over(hidden: Path, public: Path) -> bool:
     """Tell whether a private folder was left by a run that was killed before its public one was in place.
 
     Only then may it be replaced: the account names its public folder, and that one is not there.

@@ -91,8 +91,20 @@ def not_promised(facts: Facts) -> list[str]:
     return sentences
 
 
-def make_manifest(facts: Facts, layout: str, file_format: str, folder: Path, rows: dict[str, int]) -> dict[str, Any]:
-    """Make the manifest of the files written to a folder, and seal it; ``rows`` names each table's file."""
+def make_manifest(
+    facts: Facts,
+    layout: str,
+    file_format: str,
+    folder: Path,
+    rows: dict[str, int] | None = None,
+    *,
+    parts: dict[str, dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Make the manifest of the files written to a folder, and seal it; ``rows`` names each table's file.
+
+    Tables that lie in folders of parts are described by ``parts``, from the places where they were written.
+    """
+    files = {file.name: _described(file, (rows or {}).get(file.name)) for file in folder.iterdir() if file.is_file()}
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -111,7 +123,7 @@ def make_manifest(facts: Facts, layout: str, file_format: str, folder: Path, row
         "scale": {"low": facts.scale.low, "high": facts.scale.high},
         "promised": promised(facts),
         "not_promised": not_promised(facts),
-        "files": {file.name: _described(file, rows.get(file.name)) for file in sorted(folder.iterdir())},
+        "files": dict(sorted({**files, **(parts or {})}.items())),
     }
     return {**manifest, "seal": sealed(manifest)}
 

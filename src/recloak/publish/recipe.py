@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recloak.errors import InputError
 from recloak.publish.diversity import diversify
@@ -27,13 +28,14 @@ from recloak.ratings import Ratings
 
 
 @dataclass
-class _Clock:
+class Clock:
     """Keeps the numbered account of what was done, with the seconds each step took."""
 
     steps: list[dict[str, Any]] = field(default_factory=list)
 
     @contextmanager
     def step(self, name: str) -> Iterator[dict[str, Any]]:
+        """Time a step; what is put into the mapping stands in its account."""
         said: dict[str, Any] = {}
         start, cpu = time.perf_counter(), time.process_time()
         yield said
@@ -56,7 +58,7 @@ def publish(
     ``changes`` are fields of `PublishOptions`. Nothing is written; see `Release.write`.
     """
     options = (options or PublishOptions()).but(**changes)
-    chance, clock = randomness(rng), _Clock()
+    chance, clock = randomness(rng), Clock()
     ratings = require_publishable(ratings, options)
     with clock.step("pad") as said:
         padding = pad(ratings, pad_options or PadOptions(), rng=chance.child("pad"))
@@ -71,10 +73,10 @@ def publish(
 
 def make_release(
     ratings: Ratings, padding: Padding, grouping: Grouping, options: PublishOptions, chance: Randomness,
-    clock: _Clock | None = None,
+    clock: Clock | None = None,
 ) -> Release:  # fmt: skip
     """Go from groups to a release: homogenise, diversify, name afresh."""
-    clock = clock or _Clock()
+    clock = clock or Clock()
     grid = make_grid(ratings.scale, options.mode, options.labels.grid)
     with clock.step("homogenise") as said:
         cells = tally(ratings, padding, grouping)
@@ -115,10 +117,20 @@ def require_publishable(ratings: Ratings, options: PublishOptions) -> Ratings:
 
 def link_confidence(cells: Tally, grouping: Grouping) -> dict[str, Any]:
     """Say how sure an adversary can be that a member rated an item of the group: raters / members, per rated cell."""
-    n_cells = np.zeros((grouping.sizes.max() + 1, grouping.sizes.max() + 1), np.int64)  # by raters and members
+    return confidence_of(link_counts(cells, grouping, int(grouping.sizes.max()) + 1))
+
+
+def link_counts(cells: Tally, grouping: Grouping, n: int) -> NDArray[np.int64]:
+    """Count the rated cells by raters and members: (n, n), n above the largest group."""
+    n_cells = np.zeros((n, n), np.int64)
     for size in np.unique(grouping.sizes):
         mine = np.repeat(grouping.sizes == size, np.diff(cells.indptr))
-        n_cells[:, size] = np.bincount(cells.raters[mine], minlength=len(n_cells))
+        n_cells[:, size] = np.bincount(cells.raters[mine], minlength=n)
+    return n_cells
+
+
+def confidence_of(n_cells: NDArray[np.int64]) -> dict[str, Any]:
+    """Give the quantiles of raters / members over cells counted by raters and members."""
     raters, members = np.nonzero(n_cells)
     shares, weights = raters / members, n_cells[raters, members]
     order = np.argsort(shares, kind="stable")

@@ -90,6 +90,33 @@ def solve_rows(
     return Beliefs(mean, variance), errors
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class RowSums:
+    """What the ratings of each row add up to: all that solving needs, and it can be added up piece by piece."""
+
+    outer: NDArray[np.float32]  # (n, width, width) outer products of (z, t), the lower triangle
+    spread: NDArray[np.float32]  # (n, width) variances of z
+
+
+def sum_rows(rows: Rows, beliefs: Beliefs, *, mu: float) -> RowSums:
+    """Add up a block of rows without solving them, so that the pieces of a row may lie in several places."""
+    table, place = _table(beliefs), beliefs.rank + 1
+    width = table.shape[1] // 2
+    outer, spread = np.zeros((len(rows), width, width), np.float32), np.zeros((len(rows), width), np.float32)
+    arrays = even_blocks(rows), rows.indptr, rows.others, rows.values, table
+    in_shares(_sum_blocks, len(rows.values), *arrays, np.float32(mu), place, outer, spread)
+    return RowSums(outer, spread)
+
+
+def solve_sums(sums: RowSums, *, noise: float, prior: NDArray[np.float64]) -> tuple[Beliefs, NDArray[np.float32]]:
+    """Solve rows from what their ratings add up to, as `solve_rows` does from the ratings; ``sums`` is used up."""
+    shape = len(sums.outer), len(prior)
+    mean, variance, errors = np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.zeros(shape[0], np.float32)
+    levels = np.float32(noise), (noise / prior).astype(np.float32)
+    _solve_summed(sums.outer, sums.spread, *levels, mean, variance, errors)
+    return Beliefs(mean, variance), errors
+
+
 def even_blocks(rows: Rows, n_blocks: int = _BLOCKS) -> NDArray[np.int64]:
     """Cut the rows into blocks of about equal cost, so that a few heavy rows do not keep one thread busy alone."""
     cost = rows.indptr - rows.indptr[0] + _ROW_COST * np.arange(len(rows) + 1)
@@ -122,6 +149,23 @@ def _solve_blocks(share, n_shares, blocks, indptr, others, values, table, levels
                 spread[:] = 0
                 _add_ratings(others[start:stop], values[start:stop], table, mu, len(ridge), gathered, sums, spread)
                 errors[row] = _solve_row(sums, spread, noise, ridge, mean[row], variance[row])
+
+
+@njit(cache=True, nogil=True)
+def _sum_blocks(share, n_shares, blocks, indptr, others, values, table, mu, place, outer, spread):  # type: ignore[no-untyped-def]
+    for block in range(share, len(blocks) - 1, n_shares):
+        gathered = np.empty((_CHUNK, table.shape[1] // 2), np.float32)
+        for row in range(blocks[block], blocks[block + 1]):
+            own = slice(indptr[row], indptr[row + 1])
+            if own.start < own.stop:
+                _add_ratings(others[own], values[own], table, mu, place, gathered, outer[row], spread[row])
+
+
+@njit(cache=True, nogil=True)
+def _solve_summed(outer, spread, noise, ridge, mean, variance, errors):  # type: ignore[no-untyped-def]
+    for row in range(len(outer)):
+        if outer[row, len(ridge) - 1, len(ridge) - 1] > 0:  # the number of the row's ratings
+            errors[row] = _solve_row(outer[row], spread[row], noise, ridge, mean[row], variance[row])
 
 
 @njit(cache=True, nogil=True)

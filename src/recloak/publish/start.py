@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from recloak.publish.rows import Rows, even_blocks
 from recloak.threads import in_shares
 
-_BIAS_RIDGE = np.float32(5.0)  # a bias is drawn towards 0 as if by so many ratings of 0
+BIAS_RIDGE = np.float32(5.0)  # a bias is drawn towards 0 as if by so many ratings of 0
 _WEIGHT_EXPONENT = -0.25
 
 Biases = tuple[NDArray[np.float32], NDArray[np.float32]]
@@ -25,15 +25,15 @@ def start_biases(by_user: Rows, by_item: Rows, mu: float, rounds: int) -> Biases
     user_bias = np.zeros(len(by_user), np.float32)
     item_bias = np.zeros(len(by_item), np.float32)
     for _ in range(rounds):
-        item_bias = _ridge_means(by_item, mu, user_bias)
-        user_bias = _ridge_means(by_user, mu, item_bias)
+        item_bias = ridge_means(by_item, mu, user_bias)
+        user_bias = ridge_means(by_user, mu, item_bias)
     return user_bias, item_bias
 
 
-def _ridge_means(rows: Rows, mu: float, other_bias: NDArray[np.float32]) -> NDArray[np.float32]:
+def ridge_means(rows: Rows, mu: float, other_bias: NDArray[np.float32]) -> NDArray[np.float32]:
     """Give each row's mean residual, drawn towards 0."""
-    sums = _product(rows, mu, np.zeros(len(rows), np.float32), other_bias, None)[:, 0]
-    return (sums / (rows.counts + _BIAS_RIDGE)).astype(np.float32)
+    sums = residual_product(rows, mu, np.zeros(len(rows), np.float32), other_bias, None)[:, 0]
+    return (sums / (rows.counts + BIAS_RIDGE)).astype(np.float32)
 
 
 def start_directions(
@@ -41,21 +41,21 @@ def start_directions(
 ) -> NDArray[np.float32]:
     """Give orthonormal item directions (n_items, rank) that hold most of the residuals' weight, from a first guess."""
     user_bias, item_bias = biases
-    user_weight, item_weight = _weights(by_user), _weights(by_item)
+    user_weight, item_weight = row_weights(by_user), row_weights(by_item)
     directions = guess
     for _ in range(rounds):
-        per_user = _product(by_user, mu, user_bias, item_bias, item_weight * directions)
-        per_item = _product(by_item, mu, item_bias, user_bias, user_weight**2 * per_user)
-        directions = _orthonormal(item_weight * per_item)
+        per_user = residual_product(by_user, mu, user_bias, item_bias, item_weight * directions)
+        per_item = residual_product(by_item, mu, item_bias, user_bias, user_weight**2 * per_user)
+        directions = orthonormal(item_weight * per_item)
     return directions
 
 
-def _weights(rows: Rows) -> NDArray[np.float32]:
+def row_weights(rows: Rows) -> NDArray[np.float32]:
     """Give each row its weight, as a column."""
     return (np.maximum(rows.counts, 1) ** _WEIGHT_EXPONENT).astype(np.float32)[:, None]
 
 
-def _product(
+def residual_product(
     rows: Rows,
     mu: float,
     own_bias: NDArray[np.float32],
@@ -82,7 +82,7 @@ def _multiply(share, n_shares, blocks, indptr, others, values, own_bias, other_b
 
 
 @njit(cache=True)
-def _orthonormal(directions):  # type: ignore[no-untyped-def]
+def orthonormal(directions):  # type: ignore[no-untyped-def]
     """Make the columns orthonormal, one after the other; one that adds nothing becomes zero (Gram and Schmidt)."""
     columns = directions.T.astype(np.float64)
     for f in range(len(columns)):

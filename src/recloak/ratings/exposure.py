@@ -86,13 +86,17 @@ def expose(ratings: Ratings, options: ExposureOptions | None = None, *, rng: Rng
     chance = randomness(rng)
     knowledge = _draw(ratings, options, chance.stream("exposure"))
     counts = count_candidates(ratings, knowledge, options.known)
-    n_rated = ratings.activity[knowledge.targets]
+    return exposure_of(counts, ratings.activity[knowledge.targets], options, chance.seed)
+
+
+def exposure_of(counts: NDArray[np.int64], n_rated: NDArray[np.int64], options: ExposureOptions, seed: int) -> Exposure:
+    """Sum up the candidates of each target, at each level of knowledge."""
     levels = [
         _level(counts[:, n, labelled], int((n_rated < known).sum()), known, with_ratings=bool(labelled))
         for labelled in (0, 1)
         for n, known in enumerate(options.known)
     ]
-    return Exposure(tuple(levels), len(knowledge.targets), chance.seed)
+    return Exposure(tuple(levels), len(counts), seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +114,13 @@ def _draw(ratings: Ratings, options: ExposureOptions, stream: np.random.Generato
     n_targets = min(options.targets, len(rated))
     targets = stream.choice(rated, n_targets, replace=False)
     most = options.known[-1]
-    known = [_draw_row(ratings.row(user), most, stream) for user in targets]
+    known = [draw_row(ratings.row(user), most, stream) for user in targets]
     starts = np.concatenate(([0], np.cumsum([len(row) for row in known])))
     return Knowledge(targets, starts, np.concatenate(known))
 
 
-def _draw_row(row: slice, most: int, stream: np.random.Generator) -> NDArray[np.int64]:
+def draw_row(row: slice, most: int, stream: np.random.Generator) -> NDArray[np.int64]:
+    """Draw what is known of one user: the places of ratings, in the order they are known."""
     n_rated = row.stop - row.start
     return row.start + stream.choice(n_rated, min(most, n_rated), replace=False)
 
@@ -133,10 +138,22 @@ def count_candidates(ratings: Ratings, knowledge: Knowledge, known: tuple[int, .
     The last axis: the items are among the row's items; the ratings agree as well.
     """
     items, values = ratings.items[knowledge.places], ratings.values[knowledge.places]
+    return count_agreeing(ratings, knowledge.starts, items, values, known, ratings.popularity)
+
+
+def count_agreeing(
+    ratings: Ratings,
+    starts: NDArray[np.int64],
+    items: NDArray[np.int32],
+    values: NDArray[np.float32],
+    known: tuple[int, ...],
+    popularity: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Count the rows that agree with targets who need not be among them: target t holds ``items[starts[t]:...]``."""
     n_levels = len(known)
-    first = np.repeat(knowledge.starts[:-1], n_levels)  # (n_targets * n_levels,) a question is a target and a level
-    length = np.minimum(np.diff(knowledge.starts)[:, None], np.array(known)[None, :]).ravel()
-    keys = _rarest(items, first, length, ratings.popularity)
+    first = np.repeat(starts[:-1], n_levels)  # (n_targets * n_levels,) a question is a target and a level
+    length = np.minimum(np.diff(starts)[:, None], np.array(known)[None, :]).ravel()
+    keys = _rarest(items, first, length, popularity)
     questions = np.argsort(keys, kind="stable")
     by_key = np.searchsorted(keys[questions], np.arange(ratings.n_items + 1))
 

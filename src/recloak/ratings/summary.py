@@ -34,11 +34,11 @@ class Spread:
     percentiles: tuple[tuple[float, int], ...]  # fine enough for a curve; PERCENTILES are among them
 
     @classmethod
-    def of(cls, counts: NDArray[np.int64]) -> Spread:
-        """Summarise counts."""
-        values = np.quantile(counts, np.array(_FINE) / 100, method="inverted_cdf")
+    def of(cls, counts: NDArray[np.int64], weights: NDArray[np.int64] | None = None) -> Spread:
+        """Summarise counts; ``weights`` say how often each occurs."""
+        values = np.quantile(counts, np.array(_FINE) / 100, method="inverted_cdf", weights=weights)
         fine = tuple((float(p), int(value)) for p, value in zip(_FINE, values, strict=True))
-        return cls(float(counts.mean()), int(counts.min()), int(counts.max()), fine)
+        return cls(float(np.average(counts, weights=weights)), int(counts.min()), int(counts.max()), fine)
 
     def at(self, percentile: float) -> int:
         """Give the count at one percentile."""
@@ -122,10 +122,10 @@ def summarise(ratings: Ratings) -> Summary:
         density=ratings.density,
         scale=ratings.scale,
         mean_rating=total / ratings.n_ratings,
-        histogram=_histogram(ratings.values, ratings.scale),
+        histogram=histogram(ratings.values, ratings.scale),
         activity=Spread.of(ratings.activity),
         popularity=Spread.of(popularity),
-        top_shares=_top_shares(popularity),
+        top_shares=top_shares_of(popularity),
         times=None if ratings.times is None else _time_span(ratings.times),
         n_rows=max(ratings.intake.n_rows, ratings.n_ratings),
         n_repeated=ratings.intake.n_repeated,
@@ -147,12 +147,13 @@ def _blocks(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
         yield array[start : start + _BLOCK]
 
 
-def _top_shares(popularity: NDArray[np.int64]) -> tuple[tuple[int, float], ...]:
+def top_shares_of(popularity: NDArray[np.int64]) -> tuple[tuple[int, float], ...]:
+    """Give the share of the ratings that the n most rated items hold."""
     held = np.cumsum(np.sort(popularity)[::-1]) / popularity.sum()
     return tuple((n, float(held[n - 1])) for n in TOPS if n <= len(held))
 
 
-def _histogram(values: NDArray[np.float32], scale: Scale) -> tuple[Bar, ...]:
+def histogram(values: NDArray[np.float32], scale: Scale) -> tuple[Bar, ...]:
     """Count the ratings at each step of the scale, or in equal bins where it has none or too many."""
     n_steps = None if scale.step is None else round(scale.span / scale.step)
     if n_steps is not None and n_steps < _MOST_BARS:

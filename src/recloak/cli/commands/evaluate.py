@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.cli.engine import engine_options, on_spark, spark_session
 from recloak.errors import OptionError
 from recloak.evaluate.options import EvaluateOptions
 from recloak.files import written_file
@@ -28,6 +29,7 @@ _path = click.Path(path_type=Path)
 @click.option("--probe", metavar="PROBE", type=_path, help="ratings that were left out of SOURCE before publishing")
 @click.option("--holdout", type=float, metavar="SHARE", help="hold this share out, publish the rest, and evaluate that")
 @click.option("-o", "--out", metavar="FILE", type=_path, help="Page to write (.html).")
+@engine_options
 @options_of(EvaluateOptions)
 @options_of(PublishOptions, leave_out=("grid",))
 @source_options
@@ -48,7 +50,8 @@ def command(
     """Tell what the release of SOURCE in DIR is still good for, on the held-out ratings in PROBE.
 
     With --holdout no DIR is needed: a share of SOURCE is held out, the rest is published with the options of publish
-    (--k, --mode, ...) into a folder that is thrown away, and that release is evaluated.
+    (--k, --mode, ...) into a folder that is thrown away, and that release is evaluated. With --engine spark the
+    target deviation alone is measured.
     """
     from recloak.evaluate.run import evaluate
     from recloak.randomness import randomness
@@ -56,6 +59,9 @@ def command(
 
     options, chance = gather(EvaluateOptions, given), randomness(seed)
     _check_choice(folder, probe, holdout)
+    if on_spark(given):
+        _deviation_on_spark(folder, private, probe, out, given, as_json)
+        return
     with nullcontext() if out is None else written_file(out) as aside:  # a place that cannot be written shows at once
         reading = gather(ReadOptions, given)
         if holdout is not None:
@@ -78,6 +84,30 @@ def command(
 
         print_evaluation(found)
         click.echo("" if out is None else f"Written to {out}.", nl=out is not None)
+
+
+def _deviation_on_spark(
+    folder: Path | None,
+    private: Path | None,
+    probe: Path | None,
+    out: Path | None,
+    given: dict[str, Any],
+    as_json: bool,
+) -> None:
+    from recloak.cli.opening import private_of
+    from recloak.ratings import ReadOptions
+
+    if folder is None or probe is None or out is not None:
+        raise OptionError("--engine spark measures the target deviation of a release in DIR on --probe, without a page")
+    with spark_session(given) as spark:
+        from recloak.spark.deviation import target_deviation
+
+        found = target_deviation(spark, folder, private_of(folder, private), str(probe), gather(ReadOptions, given))
+    if as_json:
+        emit_json({"target_deviation": found.to_json()})
+    else:
+        rmse = "-" if found.rmse is None else f"{found.rmse:.4f}"
+        click.echo(f"target deviation {rmse} over {found.coverage:.1%} of {found.n:,} held-out ratings")
 
 
 def _check_choice(folder: Path | None, probe: Path | None, holdout: float | None) -> None:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.cli.engine import engine_options, on_spark, spark_session
 from recloak.errors import OptionError
 from recloak.files import written_file
 from recloak.ratings.options import ExposureOptions
 
 if TYPE_CHECKING:
-    from recloak.ratings import Exposure, Summary
+    from recloak.ratings import Exposure, ReadOptions, Summary
 
 _ENDINGS = (".html", ".svg")
 
@@ -23,6 +24,7 @@ _ENDINGS = (".html", ".svg")
 @click.argument("source", nargs=-1, required=True)
 @source_options
 @options_of(ExposureOptions, leave_out=("known",))
+@engine_options
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Page to write (.html), or its first chart (.svg).")
 @seed_option
 @json_option
@@ -33,14 +35,14 @@ def command(source: tuple[str, ...], out: Path | None, seed: int | None, as_json
     Counts, scale, spread, histogram, time span, repeated pairs, and the share of users whom 1, 2, 4 or 8 known items
     single out. Several files are read as one source.
     """
-    from recloak.ratings import ReadOptions, expose, read, summarise
+    from recloak.ratings import ReadOptions
 
     if out is not None and out.suffix not in _ENDINGS:
         raise OptionError(f"--out must end in .html or .svg, got {str(out)!r}")
     read_options, exposure_options = gather(ReadOptions, given), gather(ExposureOptions, given)
     with nullcontext() if out is None else written_file(out) as aside:  # a place that cannot be written shows at once
-        ratings = read(source, options=read_options)
-        summary, exposure = summarise(ratings), expose(ratings, exposure_options, rng=seed)
+        looked_at = _on_spark if on_spark(given) else _here
+        summary, exposure = looked_at(source, read_options, exposure_options, seed, given)
         if out is not None and aside is not None:
             aside.write_text(_written(out.suffix, source, summary, exposure), encoding="utf-8")
     if as_json:
@@ -50,6 +52,27 @@ def command(source: tuple[str, ...], out: Path | None, seed: int | None, as_json
 
         print_tables(_name(source), summary, exposure)
         click.echo("" if out is None else f"Written to {out}.", nl=out is not None)
+
+
+def _here(
+    source: tuple[str, ...], reading: ReadOptions, options: ExposureOptions, seed: int | None, _: dict[str, Any]
+) -> tuple[Summary, Exposure]:
+    from recloak.ratings import expose, read, summarise
+
+    ratings = read(source, options=reading)
+    return summarise(ratings), expose(ratings, options, rng=seed)
+
+
+def _on_spark(
+    source: tuple[str, ...], reading: ReadOptions, options: ExposureOptions, seed: int | None, given: dict[str, Any]
+) -> tuple[Summary, Exposure]:
+    with spark_session(given) as spark:
+        from recloak.spark.blocks import opened_blocks
+        from recloak.spark.inspect import expose, summarise
+        from recloak.spark.source import open_source
+
+        with opened_blocks(spark, source, reading) as blocks:
+            return summarise(open_source(spark, source, reading), blocks), expose(blocks, options, rng=seed)
 
 
 def _name(source: tuple[str, ...]) -> str:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.cli.engine import engine_options, on_spark, spark_session
+from recloak.errors import OptionError
 from recloak.publish.options import PublishOptions
 
 if TYPE_CHECKING:
-    pass
+    from recloak.publish.manifest import Facts
 
 
 class _Grid(click.ParamType[float | str]):
@@ -33,7 +35,7 @@ _folder = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("source", metavar="SOURCE", type=_folder)
+@click.argument("source", metavar="SOURCE")
 @click.option("-o", "--output", metavar="DIR", type=_folder, required=True, help="The public folder.")
 @options_of(PublishOptions, leave_out=("grid",))
 @click.option("--grid", type=_Grid(), help="step of the published grid of labels, or none; by default chosen per mode")
@@ -51,20 +53,13 @@ _folder = click.Path(path_type=Path)
     help="what the tables are written as",
 )
 @click.option("--private", metavar="DIR", type=_folder, help="where who-is-who goes [default: DIR-private]")
-@click.option(
-    "--engine",
-    type=click.Choice(["local"]),
-    default="local",
-    show_default=True,
-    expose_value=False,
-    help="where the work is done",
-)
+@engine_options
 @source_options
 @seed_option
 @json_option
 @with_progress
 def command(
-    source: Path,
+    source: str,
     output: Path,
     layout: str | None,
     file_format: str,
@@ -78,14 +73,11 @@ def command(
     What was written is verified before it appears; who is who goes into a private folder that only you can read.
     """
     from recloak.publish.folders import check_folders
-    from recloak.publish.recipe import publish
-    from recloak.ratings import ReadOptions, read
 
     options = gather(PublishOptions, given)
     public, hidden = check_folders(output, private)
-    release = publish(read(source, options=gather(ReadOptions, given)), options=options, rng=seed)
-    release.write(public, private=hidden, layout=layout, format=file_format)
-    facts = release.facts
+    made = _on_spark if on_spark(given) else _here
+    facts = made(source, public, hidden, layout, file_format, options, seed, given)
     if as_json:
         counts = {name: getattr(facts, name) for name in ("k", "mode", "n_users", "n_items", "n_ratings", "n_groups")}
         emit_json({"verdict": "pass", "folder": str(public), "private": str(hidden), **counts})
@@ -94,3 +86,33 @@ def command(
             f"{facts.n_users:,} users in {facts.n_groups:,} groups of at least {facts.k}, verified, in {public}; "
             f"who is who in {hidden}"
         )
+
+
+def _here(
+    source: str, public: Path, hidden: Path, layout: str | None, file_format: str, options: PublishOptions,
+    seed: int | None, given: dict[str, Any],
+) -> Facts:  # fmt: skip
+    from recloak.publish.recipe import publish
+    from recloak.ratings import ReadOptions, read
+
+    release = publish(read(source, options=gather(ReadOptions, given)), options=options, rng=seed)
+    release.write(public, private=hidden, layout=layout, format=file_format)
+    return release.facts
+
+
+def _on_spark(
+    source: str, public: Path, hidden: Path, layout: str | None, file_format: str, options: PublishOptions,
+    seed: int | None, given: dict[str, Any],
+) -> Facts:  # fmt: skip
+    from recloak.ratings import ReadOptions
+
+    if file_format != "parquet":
+        raise OptionError(f"--engine spark writes Parquet, not {file_format}")
+    reading = gather(ReadOptions, given)
+    with spark_session(given) as spark:
+        from recloak.spark.publish import publish
+
+        published = publish(
+            spark, source, public, private=hidden, layout=layout, options=options, reading=reading, rng=seed
+        )
+    return published.facts

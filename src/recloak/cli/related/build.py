@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, source_options, with_progress
+from recloak.cli.engine import engine_options, on_spark, spark_session
 from recloak.cli.related._shared import ratings_of, source_argument
 from recloak.related.options import SimilarityOptions
+
+if TYPE_CHECKING:
+    from recloak.ratings import IdMap
+    from recloak.related.model import Lists
 
 
 @click.command()
@@ -18,6 +23,7 @@ from recloak.related.options import SimilarityOptions
 @click.option("--top", type=click.IntRange(min=1), default=5, show_default=True, help="Positions of a list.")
 @click.option("--until", type=int, help="Use the ratings up to this time (seconds since 1970).")
 @options_of(SimilarityOptions)
+@engine_options
 @source_options
 @json_option
 @with_progress
@@ -26,13 +32,30 @@ def command(source: tuple[str, ...], out: Path, top: int, until: int | None, as_
 
     These are the true lists. They are not safe to publish again and again: that is what `related publish` is for.
     """
-    from recloak.related.lists import build
     from recloak.related.tables import write_lists
 
-    ratings = ratings_of(source, given)
-    lists = build(ratings, top, gather(SimilarityOptions, given), until=until)
-    write_lists(lists, ratings.item_ids, out)
+    made = _on_spark if on_spark(given) else _here
+    lists, item_ids = made(source, top, until, given)
+    write_lists(lists, item_ids, out)
     if as_json:
         emit_json({"items": lists.n_items, "entries": lists.n_entries, "top": top, "file": str(out)})
     else:
         click.echo(f"{lists.n_entries} entries in the lists of {lists.n_items} items written to {out}.")
+
+
+def _here(source: tuple[str, ...], top: int, until: int | None, given: dict[str, Any]) -> tuple[Lists, IdMap]:
+    from recloak.related.lists import build
+
+    ratings = ratings_of(source, given)
+    return build(ratings, top, gather(SimilarityOptions, given), until=until), ratings.item_ids
+
+
+def _on_spark(source: tuple[str, ...], top: int, until: int | None, given: dict[str, Any]) -> tuple[Lists, IdMap]:
+    from recloak.ratings import ReadOptions
+
+    with spark_session(given) as spark:
+        from recloak.spark.blocks import opened_blocks
+        from recloak.spark.related import nearest
+
+        with opened_blocks(spark, source, gather(ReadOptions, given), until=until) as blocks:
+            return nearest(spark, blocks, top, gather(SimilarityOptions, given)), blocks.item_ids

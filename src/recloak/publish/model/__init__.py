@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         VERSION,
         Diversity,
         Verdict,
+        part_name,
         sealed,
         table_names,
     )
@@ -33,6 +34,7 @@ __all__ = [
     "Grouping",
     "Padding",
     "Verdict",
+    "part_name",
     "sealed",
     "table_names",
 ]
@@ -49,6 +51,7 @@ import_on_use(
         "TABLES": "public",
         "VERSION": "public",
         "Verdict": "public",
+        "part_name": "public",
         "sealed": "public",
         "table_names": "public",
     },

@@ -27,6 +27,11 @@ def table_names(layout: str, file_format: str) -> dict[str, str]:
     return {table: f"{table}.{file_format}" for table in TABLES[layout]}
 
 
+def part_name(file: str, part: int) -> str:
+    """Name a part of a table that lies in a folder: ``profiles.parquet/part-00000.parquet``."""
+    return f"{file}/part-{part:05d}{file[file.rindex('.') :]}"
+
+
 def sealed(manifest: Mapping[str, Any]) -> str:
     """Give the seal of a manifest: the SHA-256 of all its fields but the seal, in their order, as JSON without spaces.
 

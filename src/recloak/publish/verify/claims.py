@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from recloak.errors import OptionError
-from recloak.publish.model import CARD, FORMAT, MANIFEST, TABLES, VERSION, Diversity, sealed, table_names
+from recloak.publish.model import CARD, FORMAT, MANIFEST, TABLES, VERSION, Diversity, part_name, sealed, table_names
 
 _MOST_MANIFEST_BYTES = 1_000_000
 _MOST_VALUES = 1_000_000
@@ -58,10 +59,14 @@ class Claims:
     low: float
     high: float
     rows: dict[str, int]  # by table
+    digests: dict[str, str]  # by file of a table, in the order of the parts
 
 
-def read_claims(folder: Path) -> tuple[Claims | None, list[str]]:
-    """Read the manifest and hold it against the folder; claims are None where its form is wrong."""
+def read_claims(folder: Path, *, hashed: bool = True) -> tuple[Claims | None, list[str]]:
+    """Read the manifest and hold it against the folder; claims are None where its form is wrong.
+
+    Without ``hashed`` the tables' SHA-256 are left to the caller, who may have many hands.
+    """
     try:
         manifest = _load(folder / MANIFEST)
     except (OSError, ValueError, RecursionError) as error:
@@ -69,7 +74,7 @@ def read_claims(folder: Path) -> tuple[Claims | None, list[str]]:
     problems = list(_form_problems(manifest))
     if problems:
         return None, problems
-    return _claims(folder, manifest), list(_folder_problems(folder, manifest))
+    return _claims(folder, manifest), list(_folder_problems(folder, manifest, hashed=hashed))
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -125,7 +130,8 @@ def _value_problems(manifest: dict[str, Any]) -> Iterator[str]:
 
 
 def _file_entry_problems(manifest: dict[str, Any]) -> Iterator[str]:
-    tables = set(table_names(manifest["layout"], manifest["file_format"]).values())
+    parts = _parts(manifest)
+    tables = {name for names in parts.values() for name in names}
     if set(manifest["files"]) != tables | {CARD}:
         yield f"the manifest must name the files {sorted(tables | {CARD})}, got {sorted(manifest['files'])}"
         return
@@ -133,6 +139,15 @@ def _file_entry_problems(manifest: dict[str, Any]) -> Iterator[str]:
         wanted = {"bytes": int, "sha256": str} | ({"rows": int} if name in tables else {})
         if not isinstance(entry, dict) or {field: type(value) for field, value in entry.items()} != wanted:
             yield f"the manifest's entry of {name} has the wrong form"
+
+
+def _parts(manifest: dict[str, Any]) -> dict[str, list[str]]:
+    """Give the files of each table: one of its name or, where that is a folder, its parts from 0 on."""
+    files, parts = manifest["files"], {}
+    for table, file in table_names(manifest["layout"], manifest["file_format"]).items():
+        numbered = itertools.takewhile(files.__contains__, (part_name(file, part) for part in itertools.count()))
+        parts[table] = [file] if file in files else list(numbered) or [file]
+    return parts
 
 
 def _is_diversity(text: str | None) -> bool:
@@ -157,10 +172,10 @@ def _are_sentences(texts: list[Any]) -> bool:
     return bool(texts) and all(isinstance(text, str) and text for text in texts)
 
 
-def _folder_problems(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
+def _folder_problems(folder: Path, manifest: dict[str, Any], *, hashed: bool) -> Iterator[str]:
     """Hold every file against its size and hash, and refuse files that the manifest does not name."""
     expected = set(manifest["files"]) | {MANIFEST}
-    present = {entry.name: entry for entry in folder.iterdir()}
+    present = _present(folder, {name.partition("/")[0] for name in expected if "/" in name})
     yield from (f"{name}: is not part of the release" for name in sorted(set(present) - expected))
     yield from (f"{name}: is missing" for name in sorted(expected - set(present)))
     for name, entry in manifest["files"].items():
@@ -170,18 +185,30 @@ def _folder_problems(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
             yield f"{name}: must be a file of its own"
         elif present[name].stat().st_size != entry["bytes"]:
             yield f"{name}: has {present[name].stat().st_size} bytes, the manifest says {entry['bytes']}"
-        elif _digest(present[name]) != entry["sha256"]:
+        elif (hashed or name == CARD) and digest_of(present[name]) != entry["sha256"]:
             yield f"{name}: its SHA-256 is not the one in the manifest"
 
 
-def _digest(path: Path) -> str:
+def _present(folder: Path, tables: set[str]) -> dict[str, Path]:
+    """Give what lies in the folder, and in the folders of those tables that lie in parts."""
+    found: dict[str, Path] = {}
+    for entry in folder.iterdir():
+        if entry.name in tables and entry.is_dir() and not entry.is_symlink():
+            found |= {f"{entry.name}/{part.name}": part for part in entry.iterdir()}
+        else:
+            found[entry.name] = entry
+    return found
+
+
+def digest_of(path: Path) -> str:
+    """Give the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _claims(folder: Path, manifest: dict[str, Any]) -> Claims:
     files, diversity = manifest["files"], manifest["diversity"]
-    names = table_names(manifest["layout"], manifest["file_format"])
+    parts = _parts(manifest)
     return Claims(
         folder,
         manifest["layout"],
@@ -196,5 +223,6 @@ def _claims(folder: Path, manifest: dict[str, Any]) -> Claims:
         manifest["n_groups"],
         float(manifest["scale"]["low"]),
         float(manifest["scale"]["high"]),
-        {table: files[name]["rows"] for table, name in names.items()},
+        {table: sum(files[name]["rows"] for name in names) for table, names in parts.items()},
+        {name: files[name]["sha256"] for names in parts.values() for name in names},
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -30,7 +31,8 @@ class WrongTableError(ValueError):
 
 def blocks(path: Path, columns: tuple[str, ...]) -> Iterator[list[pa.Array]]:
     """Give the columns block by block, the next being read meanwhile; raise `WrongTableError` or Arrow's errors."""
-    source = _parquet_blocks(path, columns) if path.suffix == ".parquet" else _csv_blocks(path, columns)
+    reader = _parquet_blocks if path.suffix == ".parquet" else _csv_blocks
+    source = itertools.chain.from_iterable(reader(part, columns) for part in _parts(path))
     with ThreadPoolExecutor(1) as worker:
         waiting = worker.submit(next, source, None)
         while (block := waiting.result()) is not None:
@@ -41,8 +43,13 @@ def blocks(path: Path, columns: tuple[str, ...]) -> Iterator[list[pa.Array]]:
 def most_rows(path: Path) -> int:
     """Give a bound on the rows of a table without reading it."""
     if path.suffix == ".parquet":
-        return int(pq.read_metadata(path).num_rows)
-    return path.stat().st_size // _SHORTEST_ROW
+        return sum(int(pq.read_metadata(part).num_rows) for part in _parts(path))
+    return sum(part.stat().st_size for part in _parts(path)) // _SHORTEST_ROW
+
+
+def _parts(path: Path) -> list[Path]:
+    """Give the files of a table: itself, or the parts in its folder in order."""
+    return sorted(path.iterdir()) if path.is_dir() else [path]
 
 
 def _parquet_blocks(path: Path, columns: tuple[str, ...]) -> Iterator[Any]:

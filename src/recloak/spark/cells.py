@@ -1,0 +1,73 @@
+"""Arrays in the cells of Spark's tables: a block of users is one row whose cells hold whole numpy arrays as bytes.
+
+Spark moves such a cell in one piece, where a row for every rating would cost a conversion for each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+_GLOB = re.compile(r"[][{}*?\\]")  # what Hadoop would take for a pattern
+
+
+def address(path: str | Path, *, reading: bool = True) -> str:
+    """Give the address of a path of this machine, whatever the default storage is; only when read it is a pattern."""
+    plain = str(Path(path).resolve())
+    return "file://" + (_GLOB.sub(r"\\\g<0>", plain) if reading else plain)
+
+
+def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, pa.Scalar]]:
+    """Give the rows of batches one after the other, each a mapping of names to Arrow values."""
+    for batch in batches:
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        for place in range(batch.num_rows):
+            yield {name: column[place] for name, column in columns.items()}
+
+
+def array(cell: pa.Scalar, kind: Any) -> NDArray[Any]:
+    """Give the array that a cell of bytes holds, without copying it."""
+    return np.frombuffer(cell.as_buffer(), kind)
+
+
+def batch(columns: Mapping[str, Sequence[Any]], kinds: Mapping[str, pa.DataType]) -> pa.RecordBatch:
+    """Make a batch of rows; a numpy array in a column of bytes becomes its bytes."""
+    arrays = [pa.array([_plain(value) for value in columns[name]], kind) for name, kind in kinds.items()]
+    return pa.RecordBatch.from_arrays(arrays, names=list(kinds))
+
+
+def _plain(value: Any) -> Any:
+    return np.ascontiguousarray(value).tobytes() if isinstance(value, np.ndarray) else value
+
+
+def element_kind(frame: DataFrame) -> pa.DataType:
+    """Give the type of the users' ids in a table that holds lists of them."""
+    kind: Any = frame.schema["ids"].dataType
+    return pa.string() if kind.elementType.typeName() == "string" else pa.int64()
+
+
+def schema(kinds: Mapping[str, pa.DataType]) -> str:
+    """Give the same columns as Spark writes a schema."""
+    return ", ".join(f"{name} {_NAMES[kind]}" for name, kind in kinds.items())
+
+
+_NAMES = {
+    pa.int32(): "int",
+    pa.int64(): "bigint",
+    pa.float64(): "double",
+    pa.float32(): "float",
+    pa.string(): "string",
+    pa.binary(): "binary",
+    pa.list_(pa.int64()): "array<bigint>",
+    pa.list_(pa.string()): "array<string>",
+}

@@ -1,0 +1,155 @@
+"""What tasks run, tried without a cluster: rows in, rows out."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recloak.publish.factorise import Levels
+from recloak.publish.model import TABLES
+from recloak.publish.rows import Beliefs, Rows, RowSums, solve_rows, solve_sums, sum_rows
+from recloak.publish.verify import verify
+from recloak.publish.verify.scan import allowed
+from recloak.ratings import Ratings
+from recloak.ratings.assemble import transpose_rows
+from recloak.related.options import MEASURES, SimilarityOptions
+from recloak.related.similarity import nearest
+from tests.publish.helpers import some_ratings, some_release
+
+pytest.importorskip("pyspark")
+
+from recloak.spark import related
+from recloak.spark.bins import Limits, Piece, pack, take_users
+from recloak.spark.bins import nearest as nearest_centre
+from recloak.spark.blocks import block_kinds, block_row
+from recloak.spark.marks import Part, look_at_cells
+from recloak.spark.naming import dealt, group_key, user_key
+from recloak.spark.padding import _packed, _unpacked
+
+
+@given(st.integers(0, 2**32), st.integers(1, 5))
+@settings(max_examples=15)
+def test_sums_of_pieces_solve_to_what_whole_rows_solve_to(seed, n_pieces):
+    ratings = some_ratings(24, 7, seed % 1000)
+    rng = np.random.default_rng(seed)
+    users = Beliefs(rng.normal(0, 0.5, (24, 4)).astype(np.float32), rng.uniform(0.01, 0.1, (24, 4)).astype(np.float32))
+    prior = np.array([0.2, 0.2, 0.2, 0.4])
+    expected, errors = solve_rows(_by_item(ratings), users, mu=3.0, noise=0.5, prior=prior)
+    totals: Any = 0.0
+    for part in np.array_split(np.arange(24), n_pieces):
+        piece = sum_rows(_by_item(take_users(ratings, part)), Beliefs(users.mean[part], users.variance[part]), mu=3.0)
+        totals = totals + _packed(piece).astype(np.float64)
+    found, found_errors = solve_sums(_unpacked(np.asarray(totals), 8), noise=0.5, prior=prior)
+    np.testing.assert_allclose(found.mean, expected.mean, atol=2e-5)
+    np.testing.assert_allclose(found.variance, expected.variance, rtol=1e-4)
+    np.testing.assert_allclose(found_errors, errors, rtol=1e-3, atol=1e-4)
+
+
+def _by_item(ratings: Ratings) -> Rows:
+    indptr, users, order = transpose_rows(ratings.indptr, ratings.items, ratings.n_items)
+    return Rows(indptr, users, ratings.values[order])
+
+
+def test_an_item_without_ratings_is_left_unknown():
+    nothing = RowSums(np.zeros((1, 8, 8), np.float32), np.zeros((1, 8), np.float32))
+    levels = Levels(3.0, 0.5, np.ones(3), np.ones(3), 1e-6)
+    found, errors = solve_sums(nothing, noise=levels.noise, prior=levels.item_prior)
+    assert not found.mean.any()
+    assert not found.known.any()
+    assert not errors.any()
+
+
+@given(st.lists(st.tuples(st.integers(1, 90), st.integers(1, 50)), min_size=1, max_size=40), st.integers(1, 30))
+def test_bins_are_runs_of_neighbours_within_their_limits(sizes, least):
+    pieces = [Piece(cell, 0, users, users * each) for cell, (users, each) in enumerate(sizes)]
+    limits = Limits(users=100, ratings=2000, least_users=least)
+    bins = pack(pieces, limits)
+    numbers = [bins[piece] for piece in pieces]
+    assert numbers == sorted(numbers)
+    assert set(numbers) == set(range(max(numbers) + 1))
+    totals = np.bincount(numbers, [piece.n_users for piece in pieces])
+    assert len(totals) == 1 or totals.min() >= least
+
+
+def test_a_point_goes_to_the_nearest_centre():
+    rng = np.random.default_rng(3)
+    points, centres = rng.normal(size=(5000, 4)).astype(np.float32), rng.normal(size=(9, 4)).astype(np.float32)
+    slow = np.linalg.norm(points[:, None].astype(float) - centres[None], axis=2).argmin(axis=1)
+    assert (nearest_centre(points, centres) == slow).mean() > 0.999
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1), st.integers(1, 300))
+def test_buckets_and_signed_keys_keep_the_order_of_keys(one, other, n_buckets):
+    low, high = sorted((one, other))
+    assert dealt(low, n_buckets) <= dealt(high, n_buckets)
+    assert all(
+        0 <= dealt(key, n_buckets)[0] < n_buckets and -(2**63) <= dealt(key, n_buckets)[1] < 2**63
+        for key in (low, high)
+    )
+
+
+def test_keys_depend_on_the_secret_and_not_on_the_order_of_members():
+    assert user_key(b"a" * 64, 7) != user_key(b"b" * 64, 7)
+    assert user_key(b"a" * 64, 7) != user_key(b"a" * 64, "7")
+    assert group_key(b"a" * 64, [1, 2, 3]) == group_key(b"a" * 64, [3, 1, 2])
+    keys = np.array([user_key(b"a" * 64, user) for user in range(4000)], np.float64) / 2**64
+    assert abs(keys.mean() - 0.5) < 5 * np.sqrt(1 / 12 / 4000)
+
+
+@pytest.mark.parametrize("similarity", MEASURES)
+@pytest.mark.parametrize(("shrinkage", "min_support"), [(0.0, 1), (2.0, 2)])
+def test_lists_from_strips_and_blocks_are_the_local_lists(tmp_path, similarity, shrinkage, min_support):
+    ratings = some_ratings(60, 14, seed=4, density=0.35)
+    options = SimilarityOptions(similarity=similarity, shrinkage=shrinkage, min_support=min_support)
+    expected = nearest(ratings, 4, options)
+    _lay_down(ratings, tmp_path)
+    values = np.ones(ratings.n_ratings) if similarity in ("presence", "conditional") else ratings.values
+    squares: Any = np.bincount(ratings.items, values.astype(float) ** 2)
+    means = np.bincount(ratings.items, ratings.values) / ratings.popularity
+    totals = related._Totals(means, squares)
+    found = [
+        related._top(
+            related._strip_sums(tmp_path, ratings.item_ids, totals, strip, options), totals, strip[0], 4, options
+        )
+        for strip in ((0, 5), (5, 14))
+    ]
+    np.testing.assert_array_equal(np.concatenate([items for items, _ in found]), expected.items)
+    np.testing.assert_allclose(np.concatenate([scores for _, scores in found]), np.asarray(expected.scores), rtol=1e-12)
+
+
+def _lay_down(ratings: Ratings, folder: Path) -> None:
+    kinds = block_kinds(text_users=False)
+    for block, part in enumerate(np.array_split(np.arange(ratings.n_users), 3)):
+        row = block_row(take_users(ratings, part), block, kinds)
+        pq.write_table(pa.Table.from_batches([row]), folder / f"part-{block}.parquet")
+
+
+@pytest.mark.parametrize("layout", ["long", "grouped"])
+def test_marks_of_a_part_tell_equal_rows_from_others(tmp_path, layout):
+    release = some_release(some_ratings(30, 8), k=3, mode="pure", grid=0.5)
+    folder = release.write(tmp_path / "out", layout=layout)
+    table = "ratings" if layout == "long" else "profiles"
+    path = folder / f"{table}.parquet"
+    most = 30 if layout == "long" else release.facts.n_groups
+    from recloak.files import sha256_of
+
+    part = Part(table, 0, path, sha256_of(path), TABLES[layout][table], most)
+    labels = allowed(1.0, 5.0, 0.5)
+    seen = look_at_cells(part, labels, (5, 9), b"s")
+    assert seen.problem is None
+    assert seen.n_rows == pq.read_metadata(path).num_rows
+    rows: dict[int, list[tuple[int, float]]] = {}
+    for name, item, rating in pq.read_table(path).to_pandas().itertuples(index=False):
+        rows.setdefault(name, []).append((item, rating))
+    marks = dict(zip(np.concatenate(seen.names).tolist(), map(tuple, np.concatenate(seen.marks).tolist()), strict=True))
+    same = {(a, b) for a in rows for b in rows if rows[a] == rows[b]}
+    assert same == {(a, b) for a in marks for b in marks if marks[a] == marks[b]}
+    assert look_at_cells(part._replace(sha256="0" * 64), labels, (5, 9), b"s").problem is not None
+    assert look_at_cells(part._replace(most=2), labels, (5, 9), b"s").problem is not None
+    assert look_at_cells(part, allowed(1.0, 5.0, 0.4), (5, 9), b"s").problem is not None
+    assert verify(folder).passed
