@@ -47,3 +47,9 @@ def wilson(successes: float, n: int) -> Share:
     below, above = (centre - reach) / (1 + z * z / n), (centre + reach) / (1 + z * z / n)
     # The ends are exactly 0 and 1 where no or every case succeeded; rounding must not push them off.
     return Share(p, 0.0 if successes == 0 else below, 1.0 if successes == n else above, n)
+
+
+def census(successes: int, n: int) -> Share:
+    """Give the share of successes where every case there is was looked at: nothing is left to chance."""
+    rate = successes / n if n else 0.0
+    return Share(rate, rate, rate, n)

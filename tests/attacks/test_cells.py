@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -6,11 +8,11 @@ from tests.attacks.test_matching import grouped
 from tests.attacks.test_matching import rows_of as naive_rows
 from tests.strategies import small_ratings
 
-from recloak.attacks.cells import is_complete, raters_per_cell, rows_of
+from recloak.attacks.cells import count_cells, raters_of, rows_of
 from recloak.attacks.fingerprint import fingerprint
 from recloak.attacks.insider import insider
 from recloak.attacks.intersection import intersection
-from recloak.attacks.link import betting_on_the_popular, link
+from recloak.attacks.link import above_cap, betting_on_the_popular, link
 from recloak.attacks.model import Public
 from recloak.attacks.public import see_original
 from recloak.errors import InputError
@@ -19,13 +21,17 @@ from recloak.ratings import Ratings
 
 @settings(max_examples=30)
 @given(small_ratings(), st.integers(1, 3))
-def test_raters_per_cell_agree_with_a_count(ratings, k):
+def test_raters_of_cells_agree_with_a_count(ratings, k):
     public = grouped(ratings, k)
-    counted = raters_per_cell(public, ratings)
     items = np.repeat(np.arange(public.n_items), np.diff(public.indptr))
-    for item, profile, n in zip(items, public.profiles, counted, strict=True):
-        raters = ratings.users()[ratings.items == item]
-        assert n == (public.owner[raters] == profile).sum()
+    counted, total = raters_of(public, ratings, public.profiles, items)
+    shares = []
+    for item, profile, n, ratings_of_them in zip(items, public.profiles, counted, total, strict=True):
+        behind = (ratings.items == item) & (public.owner[ratings.users()] == profile)
+        assert (n, ratings_of_them) == (behind.sum(), pytest.approx(ratings.values[behind].sum()))
+        shares.append(n / public.weights[profile])
+    possible, cells = count_cells(public, ratings)
+    assert sorted(np.repeat(possible.ravel(), cells.ravel())) == pytest.approx(sorted(shares))
 
 
 @settings(max_examples=30)
@@ -67,9 +73,7 @@ def averaged(n_groups: int, k: int, n_items: int, *, seed: int, round_to: float 
     if round_to is None:
         return ratings, public
     labels = (np.round(public.labels / round_to) * round_to).astype(np.float32)
-    return ratings, Public(
-        public.n_items, public.indptr, public.profiles, labels, public.weights, public.owner, public.scale
-    )
+    return ratings, Public.of(public.indptr, public.profiles, labels, public.weights, public.owner, public.scale)
 
 
 def test_exact_averages_give_away_the_number_of_raters_and_a_coarse_grid_hides_it():
@@ -85,7 +89,7 @@ def test_all_but_one_colluders_read_the_last_ones_rating_off_an_exact_average():
     ratings, public = averaged(20, 3, 10, seed=1, round_to=None)
     everyone = Ratings.from_arrays(*np.divmod(np.arange(200), 10), np.tile([1.0, 2, 3, 4, 5], 40))
     full = grouped(everyone, 4)
-    assert is_complete(full)
+    assert full.is_complete
     assert insider(full, everyone, np.arange(20), colluders=3, rng=0).user.rate == 1.0
     assert insider(public, ratings, np.arange(60), colluders=1, rng=0).user.rate < 1.0
 
@@ -105,8 +109,23 @@ def test_two_groupings_of_the_same_people_say_more_than_one():
     order = rng.permutation(120)
     shuffled = Ratings.from_arrays(np.argsort(order)[users], items, np.ones(len(users)))
     one, two = grouped(ratings, 4), grouped(shuffled, 4)
-    other = Public(
-        two.n_items, two.indptr, two.profiles, two.labels, two.weights, two.owner[np.argsort(order)], two.scale
-    )
+    other = dataclasses.replace(two, owner=two.owner[np.argsort(order)])
     hits = intersection(one, other, ratings, np.arange(120))
     assert hits.user.low > hits.details["one_release"]
+
+
+@settings(max_examples=30)
+@given(small_ratings(), st.integers(1, 3), st.sampled_from([0.25, 0.5, 0.9, 1.0]))
+def test_cells_above_a_cap_are_counted_and_common_items_are_the_baseline(ratings, k, cap):
+    public = grouped(ratings, k)
+    shares, common = [], []
+    for profile, row in enumerate(naive_rows(public)):
+        members = np.flatnonzero(public.owner == profile)
+        for item in row:
+            raters = ratings.users()[ratings.items == item]
+            shares.append(np.isin(members, raters).mean())
+            common.append(len(raters) / ratings.n_users)
+    hits, baseline = above_cap(public, ratings, cap)
+    assert hits.user.rate == hits.user.low == hits.user.high == pytest.approx(np.mean(np.array(shares) > cap))
+    assert baseline == pytest.approx(np.mean(np.array(common) > cap))
+    assert hits.details["max_share"] == pytest.approx(max(shares))

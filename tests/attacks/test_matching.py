@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import small_ratings
 
-from recloak.attacks.homogeneity import homogeneity, item_means
+from recloak.attacks.columns import item_means, support
+from recloak.attacks.homogeneity import homogeneity
 from recloak.attacks.knowledge import draw_clues
 from recloak.attacks.label import label, label_tolerant
 from recloak.attacks.matching import Kernel, match, score
@@ -47,7 +48,7 @@ def grouped(ratings: Ratings, k: int) -> Public:
     indptr = np.searchsorted([item for item, _ in places], np.arange(ratings.n_items + 1)).astype(np.int64)
     labels = np.array([np.mean(cells[place]) for place in places], np.float32)
     groups = np.array([group for _, group in places], np.int32)
-    return Public(ratings.n_items, indptr, groups, labels, np.bincount(owner), owner, ratings.scale)
+    return Public.of(indptr, groups, labels, np.bincount(owner), owner, ratings.scale)
 
 
 @settings(max_examples=60)
@@ -64,6 +65,20 @@ def test_containment_agrees_with_sets(ratings, knowledge, tolerance, k):
         assert found.has_own[t] == (public.owner[clues.targets[t]] in fits)
 
 
+@settings(max_examples=60)
+@given(small_ratings(), KNOWN, st.integers(1, 3))
+def test_structure_and_label_attacks_guess_evenly_among_the_sets_that_fit(ratings, knowledge, k):
+    public, clues = grouped(ratings, k), draw_clues(ratings, knowledge, n_targets=5, rng=1)
+    users = [set(rows_of(public)[profile].items()) for profile in public.owner]  # what each released user shows
+    for attack, show in ((structure, lambda row: {item for item, _ in row}), (label, lambda row: row)):
+        chances = []
+        for t, target in enumerate(clues.targets):
+            wanted = show(set(clues_of(clues, t).items()))
+            fits = [user for user, row in enumerate(users) if wanted <= show(row)]
+            chances.append((target in fits) / max(len(fits), 1))
+        assert attack(public, clues).user.rate == pytest.approx(np.mean(chances))
+
+
 def naive_score(row: dict[int, float], known: dict[int, float], weights, scale: float, *, squared: bool) -> float:
     off = {i: abs(row[i] - r) / scale for i, r in known.items() if i in row}
     return sum(weights[i] * ((1 - d) ** 2 if squared else math.exp(-d)) for i, d in off.items())
@@ -73,7 +88,7 @@ def naive_score(row: dict[int, float], known: dict[int, float], weights, scale: 
 @given(small_ratings(), KNOWN, st.booleans(), st.integers(1, 3))
 def test_scores_agree_with_a_plain_sum(ratings, knowledge, squared, k):
     public, clues = grouped(ratings, k), draw_clues(ratings, knowledge, n_targets=5, rng=1)
-    weights = 1 / np.log1p(np.maximum(public.support, 1))
+    weights = 1 / np.log1p(np.maximum(support(public), 1))
     found, rows = score(public, clues, Kernel(weights, 1.5, squared=squared)), rows_of(public)
     for t in range(clues.n_targets):
         scores = [naive_score(row, clues_of(clues, t), weights, 1.5, squared=squared) for row in rows]

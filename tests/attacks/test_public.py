@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from recloak.attacks import public
+from recloak.attacks import padded, public
+from recloak.attacks.columns import support
 from recloak.attacks.public import see_release
 from recloak.errors import SourceError
 from recloak.ratings import Ratings
@@ -69,7 +70,7 @@ def test_a_private_folder_without_a_mapping_is_none(release):
 
 
 def test_support_counts_users_not_profiles(release):
-    assert np.array_equal(see_release(release[0], release[1], RATINGS).public.support, [2, 2, 2])
+    assert support(see_release(release[0], release[1], RATINGS).public).tolist() == [2, 2, 2]
 
 
 def test_a_release_that_does_not_fit_into_memory_is_refused_in_a_sentence(release, monkeypatch):
@@ -78,3 +79,56 @@ def test_a_release_that_does_not_fit_into_memory_is_refused_in_a_sentence(releas
     monkeypatch.setattr(public, "MOST_CELLS", 1)
     with pytest.raises(SourceError, match="must fit into memory: at most 1 rows"):
         see_release(release[0], release[1], RATINGS)
+
+
+PADDED = pl.DataFrame(
+    {"group": [7] * 3 + [9] * 3, "item": ["x", "y", "z"] * 2, "rating": [2.0, 2.5, 3.0, 1.0, 4.0, 5.0]},
+    schema_overrides={"rating": pl.Float32},
+)
+
+
+def see_padded(tmp_path, profiles):
+    folder, private = tmp_path / "out", tmp_path / "private"
+    for place in (folder, private):
+        place.mkdir(exist_ok=True)
+    MEMBERS.write_parquet(folder / "members.parquet")
+    profiles.write_parquet(folder / "profiles.parquet")
+    (folder / "manifest.json").write_text(json.dumps({"k": 2}))
+    MAPPING.write_parquet(private / "mapping.parquet")
+    return see_release(folder, private, RATINGS).public
+
+
+@pytest.mark.parametrize("order", ["as written", "shuffled"])
+def test_a_padded_release_takes_a_byte_a_cell_in_whatever_order_it_stands(tmp_path, order, monkeypatch):
+    monkeypatch.setattr(padded, "_PIECE", 4)
+    shown = PADDED if order == "as written" else PADDED.sample(fraction=1, shuffle=True, seed=1)
+    seen = see_padded(tmp_path, shown)
+    assert seen.is_complete
+    assert (seen.codes.dtype, len(seen.codes), len(seen.holders)) == (np.uint8, 6, 2)
+    assert seen.labels.reshape(3, 2).T.tolist() == [[2.0, 2.5, 3.0], [1.0, 4.0, 5.0]]
+    assert seen.profiles.tolist() == [0, 1] * 3
+    assert support(seen).tolist() == [4, 4, 4]
+
+
+def test_a_padded_release_with_too_many_values_is_read_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(padded, "MOST_VALUES", 5)
+    seen = see_padded(tmp_path, PADDED)
+    assert seen.is_complete
+    assert seen.labels.reshape(3, 2).T.tolist() == [[2.0, 2.5, 3.0], [1.0, 4.0, 5.0]]
+
+
+def test_a_padded_release_is_not_bound_by_the_memory_of_a_sparse_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(public, "MOST_CELLS", 4)
+    assert see_padded(tmp_path, PADDED).is_complete
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "sentence"),
+    [("item", "x", "stands twice"), ("item", "w", "another source"), ("group", 8, "no members")],
+)
+def test_a_padded_release_that_cannot_be_right_is_refused(tmp_path, column, value, sentence):
+    wrong = PADDED.with_columns(
+        pl.when(pl.int_range(pl.len()) == 1).then(pl.lit(value)).otherwise(column).alias(column)
+    )
+    with pytest.raises(SourceError, match=sentence):
+        see_padded(tmp_path, wrong)

@@ -50,6 +50,18 @@ def test_json_keeps_the_contract(found):
             assert attack["release"]["low"] <= attack["release"]["rate"] <= attack["release"]["high"]
 
 
+def test_every_outcome_says_who_attacks_what_is_counted_and_how_sure_it_is(found):
+    for attack in found.to_json()["attacks"]:
+        assert attack["attacker"]
+        assert attack["unit"]
+        assert (attack["direction"], attack["seed"]) == ("lower is safer", 1)
+        assert 0 <= attack["baseline"] <= 1
+        if attack["name"].startswith("scoreboard"):
+            assert attack["control"]["n"] == attack["release"]["n"] == attack["group"]["n"] > 0
+        if attack["name"] == "link":
+            assert attack["details"]["release"]["theorem_without_prior"] == 1 / 4
+
+
 def test_nobody_is_named_beyond_one_in_k(found):
     for one in found.outcomes:
         if one.name in IDENTIFYING:

@@ -96,3 +96,21 @@ def test_a_second_release_can_be_made_on_the_way(made, capsys):
     assert run(["audit", str(made[0]), str(made[1]), *FEW, "--again", "--json"]) == 0
     attacks = json.loads(capsys.readouterr().out)["attacks"]
     assert next(one for one in attacks if one["name"] == "intersection")["release"] is not None
+
+
+def test_the_owner_can_cap_how_sure_a_link_may_be(made, capsys):
+    arguments = ["audit", str(made[0]), str(made[1]), *FEW, "--link-cap", "0.2", "--json"]
+    assert run([*arguments, "--gate", "link-cap<0.001"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["gates"][0]["passed"] is False
+    capped = next(one for one in told["attacks"] if one["name"] == "link-cap")
+    assert capped["unit"] == "cells in which more than 20% of the group rated the item"
+    assert capped["details"]["release"]["max_share"] > 0.2
+    assert run([*arguments, "--gate", "link-cap<0.999"]) == 0
+
+
+def test_without_a_second_release_the_intersection_is_not_measured_and_no_gate_on_it_passes(made, capsys):
+    assert run(["audit", str(made[0]), str(made[1]), *FEW, "--gate", "intersection<1", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert next(one for one in told["attacks"] if one["name"] == "intersection")["verdict"] == "not measured"
+    assert "only one release" in told["gates"][0]["reason"]

@@ -1,6 +1,9 @@
 """The frontier: points that go on where a run stopped, and the pages made of them."""
 
 import json
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -72,6 +75,26 @@ def test_a_run_that_was_stopped_goes_on_and_gives_the_same(source, tmp_path, cap
     assert calls == [2, 4, 0, 4]
     assert json.loads(capsys.readouterr().out) == wanted
     assert "Which release?" in again.read_text()
+
+
+@pytest.mark.slow
+def test_a_run_that_was_killed_goes_on_with_the_points_it_had(source, tmp_path):
+    page, few = tmp_path / "page.html", ["--targets", "20", "--known", "4", "--seed", "1", "--json"]
+    arguments = ["frontier", str(source), "--k", "2,3,4,5,6", "-o", str(page), *few]
+    command = [sys.executable, "-c", "from recloak.cli.main import main; main()", *arguments]
+    kept = tmp_path / "page.html.points.json"
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:
+        while not kept.exists():
+            assert running.poll() is None
+            time.sleep(0.01)
+        running.kill()
+    before = json.loads(kept.read_text())["points"]
+    assert not page.exists()
+    told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    after = json.loads(kept.read_text())["points"]
+    assert after[: len(before)] == before
+    assert len(told["points"]) == 10 > len(before)
+    assert page.exists()
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.attacks.test_matching import grouped, rows_of
 from tests.strategies import small_ratings
 
+from recloak.attacks.columns import labels_for
 from recloak.attacks.public import Published
-from recloak.evaluate.deviation import labels_for, similar_users, target_deviation
+from recloak.evaluate.deviation import similar_users, target_deviation
 from recloak.evaluate.model import accuracy_of
 from recloak.evaluate.neighbours import fit_neighbours
 from recloak.evaluate.options import EvaluateOptions

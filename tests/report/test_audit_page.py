@@ -8,6 +8,7 @@ from recloak.attacks.conclusion import Audit
 from recloak.attacks.gate import parse_gate, pass_gate
 from recloak.attacks.model import Outcome
 from recloak.evaluate.model import Accuracy, Evaluation, Ranking, Scored, SelfRank
+from recloak.evaluate.shape import METRICS
 from recloak.intervals import wilson
 from recloak.report import render
 from recloak.report.audit_page import audit_account, audit_page, audit_verdict
@@ -102,6 +103,7 @@ def evaluation(original=0.9, release=0.92, mean=1.0):
     sides = {"original": scored(original), "release": scored(release)}
     shape = {
         "density": {"original": 0.1, "release": 1.0}, "edges_added": 5, "popularity_distance": 0.2,
+        "group_sizes": {5: 3, 7: 1}, "pairs": {who: dict.fromkeys(METRICS, (0.5, 0.5)) for who in ("any", "one group")},
         "histogram": {"original": {"1": 0.5, "2": 0.5}, "release": {"1": 0.1, "2": 0.9}},
     }  # fmt: skip
     ranks = SelfRank({"50 %": 3.0}, 0.2, (0.5,) * 2 + (0.0,) * 18, 20, 10)
@@ -129,4 +131,6 @@ def test_risk_and_usefulness_stand_on_one_page():
     for text in (both, alone):
         assert "Prediction error" in text
         assert "Self-rank" in text
+        assert "How alike the members of a group are" in text
+        assert "5 to 7" in text  # people in a group
     assert "Can a person be found?" in both

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak.attacks.cells import raters_per_cell
+from recloak.attacks.cells import raters_of
+from recloak.attacks.columns import columns_of
 from recloak.attacks.model import Hits, Public
 from recloak.intervals import wilson
 from recloak.randomness import Rng, randomness
@@ -25,12 +26,13 @@ _SPREAD_BINS = 20
 def fingerprint(public: Public, ratings: Ratings, *, rng: Rng = None) -> Hits:
     """Attack the number of raters behind each label; details hold the baseline and bare single ratings."""
     stream = randomness(rng).stream("fingerprint")
-    n_raters = raters_per_cell(public, ratings)
-    cells = np.sort(stream.choice(len(n_raters), min(_MOST_CELLS, len(n_raters)), replace=False))
-    truth = n_raters[cells].astype(np.int64)
-    prior = _prior_key(public, cells)
-    with_label = _combine(prior, np.unique(public.labels[cells], return_inverse=True)[1])
-    learn = (stream.permutation(public.n_profiles) % 2 == 0)[public.profiles[cells]]
+    n_cells = len(public.codes)
+    cells = np.sort(stream.choice(n_cells, min(_MOST_CELLS, n_cells), replace=False))
+    profiles, items = _place(public, cells)
+    truth, total = raters_of(public, ratings, profiles, items)
+    labels, prior = public.values[public.codes[cells]], _prior_key(public, profiles, items)
+    with_label = _combine(prior, public.codes[cells])
+    learn = (stream.permutation(public.n_profiles) % 2 == 0)[profiles]
     from_prior = _guess(prior, truth, learn, fallback=None)
     from_label = _guess(with_label, truth, learn, fallback=from_prior)
     tested = ~learn
@@ -39,17 +41,22 @@ def fingerprint(public: Public, ratings: Ratings, *, rng: Rng = None) -> Hits:
         details={
             "baseline": float((from_prior == truth)[tested].mean()) if tested.any() else 0.0,
             "cells_with_one_rater": float((truth == 1).mean()),
-            "bare_single_ratings": float(_bare(public, ratings, n_raters)[cells].mean()),
+            "bare_single_ratings": float(((truth == 1) & (np.abs(total - labels) < 1e-6)).mean()),
         },
     )
 
 
-def _prior_key(public: Public, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+def _place(public: Public, cells: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Give the profile and the item of each cell."""
+    columns, items = columns_of(public), np.searchsorted(public.indptr, cells, side="right") - 1
+    return columns.holders[cells - columns.shift[items]], items
+
+
+def _prior_key(public: Public, profiles: NDArray[np.int32], items: NDArray[np.int64]) -> NDArray[np.int64]:
     """Give a number to what is known without the label: the group's size and how widespread the item is."""
     spread = np.diff(public.indptr)
-    item_of_cell = np.repeat(np.arange(public.n_items), spread)
     bins = np.searchsorted(np.quantile(spread, np.linspace(0, 1, _SPREAD_BINS + 1)[1:-1]), spread)
-    return _combine(public.weights[public.profiles[cells]], bins[item_of_cell[cells]])
+    return _combine(public.weights[profiles], bins[items])
 
 
 def _combine(one: NDArray[np.integer], other: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -69,16 +76,3 @@ def _guess(
     guess = best[key]
     missing = int(np.bincount(truth[learn]).argmax()) if learn.any() else 0
     return np.where(guess >= 0, guess, missing if fallback is None else fallback)
-
-
-def _bare(public: Public, ratings: Ratings, n_raters: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Mark the cells whose label is exactly the rating of the one person behind it."""
-    rating = np.zeros(len(n_raters))
-    columns = ratings.by_item()
-    items = np.repeat(np.arange(public.n_items), np.diff(columns.indptr))
-    keys = np.repeat(np.arange(public.n_items), np.diff(public.indptr)) * public.n_profiles + public.profiles
-    wanted = items * public.n_profiles + public.owner[columns.users]
-    place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    found = keys[place] == wanted
-    rating[place[found]] = columns.values[found]
-    return (n_raters == 1) & (np.abs(rating - public.labels) < 1e-6)

@@ -13,8 +13,9 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from recloak.attacks.matching import ANY_LABEL, Kernel, find_in_column, match, score
-from recloak.attacks.model import Clues, Hits, Public, expected_share
+from recloak.attacks.columns import columns_of, item_means, place_of
+from recloak.attacks.matching import ANY_LABEL, match, paper_kernel, score
+from recloak.attacks.model import Clues, Hits, Public, expected_share, step_of
 from recloak.ratings import Ratings
 
 ATTACKER = "looks whether all candidates share one profile, and reads the target's other ratings off it"
@@ -23,13 +24,12 @@ ATTACKER = "looks whether all candidates share one profile, and reads the target
 def homogeneity(public: Public, clues: Clues, ratings: Ratings) -> Hits:
     """Attack the profile instead of the user; ``ratings`` is the truth the guesses are held against."""
     pinned = _pinned(public, clues)
-    found = score(public, clues, Kernel(np.ones(public.n_items), public.scale.span or 1.0, squared=True))
-    half_step = (public.scale.step or public.scale.span / 10) / 2 + 1e-6
+    found = score(public, clues, paper_kernel(public))
+    half_step = step_of(public.scale) / 2 + 1e-6
     truth = _Rows(ratings.indptr, ratings.items, ratings.values)
     known = _Rows(clues.indptr, clues.items, clues.ratings)
-    columns = _Rows(public.indptr, public.profiles, public.labels)
     learned, guessed, hidden = _learned(
-        columns, item_means(public), found.winner.astype(np.int64), truth, clues.targets, known, half_step
+        columns_of(public), item_means(public), found.winner.astype(np.int64), truth, clues.targets, known, half_step
     )
     n_hidden = max(int(hidden.sum()), 1)
     return Hits(
@@ -45,22 +45,12 @@ def homogeneity(public: Public, clues: Clues, ratings: Ratings) -> Hits:
 def _pinned(public: Public, clues: Clues) -> NDArray[np.bool_]:
     """Tell for each target whether exactly one profile remains, and it is the target's."""
     by_items = match(public, clues, ANY_LABEL)
-    by_labels = match(public, clues, public.scale.step or public.scale.span / 10)
+    by_labels = match(public, clues, step_of(public.scale))
     return ((by_items.n_profiles == 1) & by_items.has_own) | ((by_labels.n_profiles == 1) & by_labels.has_own)
 
 
-def item_means(public: Public) -> NDArray[np.float64]:
-    """Give the mean public label of each item, each user counting once; nan where nobody has it."""
-    weights = public.weights[public.profiles].astype(np.float64)
-    sums = np.zeros((2, len(weights) + 1))
-    np.cumsum(weights * public.labels, out=sums[0, 1:])
-    np.cumsum(weights, out=sums[1, 1:])
-    total, count = sums[:, public.indptr[1:]] - sums[:, public.indptr[:-1]]
-    return np.divide(total, count, out=np.full(public.n_items, np.nan), where=count > 0)
-
-
 class _Rows(NamedTuple):
-    """Sparse rows (or columns) as the compiled functions take them."""
+    """Sparse rows as the compiled functions take them."""
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
@@ -80,7 +70,7 @@ def _learned(columns, means, winner, truth, targets, known, half_step):  # type:
             if (clue_items == item).any():
                 continue
             hidden[t] += 1
-            place = find_in_column(columns.indices, columns.indptr[item], columns.indptr[item + 1], winner[t])
-            learned[t] += place >= 0 and abs(columns.values[place] - value) <= half_step
+            place = place_of(columns, item, winner[t])
+            learned[t] += place >= 0 and abs(columns.values[columns.codes[place]] - value) <= half_step
             guessed[t] += abs(means[item] - value) <= half_step
     return learned, guessed, hidden

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak.attacks.cells import rows_of
-from recloak.attacks.homogeneity import item_means
-from recloak.attacks.model import Hits, Public
+from recloak.attacks.cells import members_of, rows_of
+from recloak.attacks.columns import item_means
+from recloak.attacks.model import Hits, Public, step_of
 from recloak.errors import InputError
 from recloak.intervals import wilson
 from recloak.randomness import Rng, randomness
@@ -24,13 +24,12 @@ ATTACKER = "has members of the target's group subtract their own ratings from th
 def insider(public: Public, ratings: Ratings, targets: NDArray[np.integer], *, colluders: int, rng: Rng = None) -> Hits:
     """Attack the ratings of each target with some members of its group; details hold what an outsider can read."""
     stream = randomness(rng).stream("insider", colluders)
-    order = np.argsort(public.owner, kind="stable")
-    starts = np.searchsorted(public.owner[order], np.arange(public.n_profiles + 1))
+    members = members_of(public)
     means, labels = item_means(public), rows_of(public, public.owner[targets])
     read, told, guessed, total = 0, 0, 0, 0
     for t, user in enumerate(targets):
         group = int(public.owner[user])
-        others = order[starts[group] : starts[group + 1]]
+        others = members.users[members.starts[group] : members.starts[group + 1]]
         others = stream.permutation(others[others != user])[:colluders]
         if len(others) < colluders:
             continue
@@ -59,6 +58,6 @@ def _subtract(labels: NDArray[np.float32], ratings: Ratings, others: NDArray[np.
 
 def _is_right(estimate: NDArray[np.floating], truth: NDArray[np.float32], ratings: Ratings) -> NDArray[np.bool_]:
     """Tell where an estimate, brought to the scale, is the true rating."""
-    step = ratings.scale.step or ratings.scale.span / 10 or 1.0
+    step = step_of(ratings.scale)
     rounded = np.clip(np.round(estimate / step) * step, ratings.scale.low, ratings.scale.high)
     return np.abs(rounded - truth) < step / 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak.attacks.model import Clues, Knowledge
+from recloak.attacks.model import Clues, Knowledge, step_of
 from recloak.errors import InputError
 from recloak.randomness import Rng, randomness
 from recloak.ratings import Ratings
@@ -69,21 +69,17 @@ def _draw_row(
     return items, values, times
 
 
-def _step(ratings: Ratings) -> float:
-    return ratings.scale.step or ratings.scale.span / 10 or 1.0
-
-
 def _blur(
     values: NDArray[np.float32], steps: int, ratings: Ratings, stream: np.random.Generator
 ) -> NDArray[np.float32]:
     """Move each known rating by up to so many steps, inside the scale."""
-    moved = values + stream.integers(-steps, steps + 1, len(values)) * _step(ratings)
+    moved = values + stream.integers(-steps, steps + 1, len(values)) * step_of(ratings.scale)
     return ratings.scale.clip(moved).astype(np.float32)
 
 
 def _spoil_ratings(values: NDArray[np.float32], n: int, ratings: Ratings, stream: np.random.Generator) -> None:
     """Replace the last n ratings by ones drawn evenly from the scale: they say nothing about the target any more."""
-    step = _step(ratings)
+    step = step_of(ratings.scale)
     n_values = round(ratings.scale.span / step) + 1
     drawn = ratings.scale.low + step * stream.integers(0, n_values, n)
     values[len(values) - n :] = ratings.scale.clip(drawn)

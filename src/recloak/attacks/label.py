@@ -7,7 +7,7 @@ success of 0 % there proves nothing. The tolerant attacker accepts labels within
 from __future__ import annotations
 
 from recloak.attacks.matching import match
-from recloak.attacks.model import Clues, Hits, Public
+from recloak.attacks.model import Clues, Hits, Public, step_of
 from recloak.attacks.structure import by_containment
 
 ATTACKER = "lists the released users who have every known item with exactly the known rating, and guesses among them"
@@ -21,4 +21,4 @@ def label(public: Public, clues: Clues) -> Hits:
 
 def label_tolerant(public: Public, clues: Clues) -> Hits:
     """Attack by agreement within one step of the scale."""
-    return by_containment(match(public, clues, public.scale.step or public.scale.span / 10))
+    return by_containment(match(public, clues, step_of(public.scale)))

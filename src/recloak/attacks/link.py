@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak.attacks.cells import is_complete, raters_per_cell, rows_of
+from recloak.attacks.cells import count_cells, rows_of
 from recloak.attacks.model import Hits, Public
-from recloak.intervals import Share, wilson
+from recloak.intervals import Share, census, wilson
 from recloak.ratings import Ratings
 
 ATTACKER = "knows the target's group and bets on ten items that the target rated"
+READER = "knows the target's group and is sure of an item as far as the members of the group rated it"
 N_BETS = 10
 CAP = 0.5
 _FIT_ROWS = 1_000
@@ -32,6 +33,19 @@ def link(public: Public, ratings: Ratings, targets: NDArray[np.integer], *, k: i
     """Attack the links of each target; details hold the share k'/|C| over the released cells and the theorems."""
     bets = best_bets(beliefs(public, public.owner[targets], ratings.popularity))
     return Hits(user=score_bets(bets, ratings, targets), details=_confidence(public, ratings, k))
+
+
+def above_cap(public: Public, ratings: Ratings, cap: float) -> tuple[Hits, float]:
+    """Count the released cells with a share k'/|C| above a cap, and those whose item so many people rated anyway.
+
+    Every cell is looked at, so the interval has no width.
+    """
+    possible, cells = count_cells(public, ratings)
+    common = ratings.popularity > cap * ratings.n_users
+    baseline = np.diff(public.indptr)[common].sum() / max(int(cells.sum()), 1)
+    n_above = int(cells[possible > cap].sum())
+    details = {"cells_above": n_above, "max_share": float(possible[cells > 0].max(initial=0.0)), "cap": cap}
+    return Hits(user=census(n_above, int(cells.sum())), details=details), float(baseline)
 
 
 def betting_on_the_popular(ratings: Ratings, targets: NDArray[np.integer]) -> float:
@@ -47,7 +61,7 @@ def beliefs(public: Public, profiles: NDArray[np.integer], popularity: NDArray[n
     the bets, popularity alone 0.453, and the root of the one times the other 0.512.
     """
     rows = rows_of(public, profiles)
-    if is_complete(public):
+    if public.is_complete:
         return np.sqrt(_departures(public, rows)) * popularity.astype(np.float32)
     spread = (np.diff(public.indptr) / max(public.n_profiles, 1)).astype(np.float32)
     return np.where(np.isnan(rows), np.float32(-1), spread[None, :])
@@ -96,18 +110,18 @@ def score_bets(bets: NDArray[np.int64], ratings: Ratings, targets: NDArray[np.in
 
 def _confidence(public: Public, ratings: Ratings, k: int) -> dict[str, Any]:
     """Give the share of real raters per released cell, and what the theorems say about it."""
-    share = raters_per_cell(public, ratings) / public.weights[public.profiles]
-    shown = share[share > 0]
-    p = ratings.density
+    possible, counted = count_cells(public, ratings)
+    share, cells = possible[counted > 0], counted[counted > 0]  # (n_kinds,) the shares there are, the cells of each
+    rated, p = share > 0, ratings.density
     exact = p / (1 - (1 - p) ** k) if p > 0 else 0.0
     return {
-        "cells": len(share),
+        "cells": int(cells.sum()),
         "max_share": float(share.max(initial=0.0)),
-        **{f"share_at_{100 * q:g}_%": float(np.quantile(share, q)) if len(share) else 0.0 for q in _QUANTILES},
-        "mean_share": float(share.mean()) if len(share) else 0.0,
-        "mean_share_of_rated_cells": float(shown.mean()) if len(shown) else 0.0,
-        f"cells_above_{CAP:g}": float((share > CAP).mean()) if len(share) else 0.0,
-        "cells_by_share": _by_share(share),
+        **{f"share_at_{100 * q:g}_%": _quantile(share, cells, q) for q in _QUANTILES},
+        "mean_share": _mean(share, cells),
+        "mean_share_of_rated_cells": _mean(share[rated], cells[rated]),
+        f"cells_above_{CAP:g}": _mean(share > CAP, cells),
+        "cells_by_share": _by_share(share, cells),
         "base_rate": p,
         "theorem_without_prior": 1 / k,
         "theorem_with_prior": 1 / k + p / (2 - k * p) if k * p < 2 else 1.0,
@@ -115,9 +129,19 @@ def _confidence(public: Public, ratings: Ratings, k: int) -> dict[str, Any]:
     }
 
 
-def _by_share(share: NDArray[np.floating]) -> dict[str, float]:
+def _mean(x: NDArray[Any], cells: NDArray[np.int64]) -> float:
+    return float(np.average(x, weights=cells)) if len(x) else 0.0
+
+
+def _quantile(share: NDArray[np.float64], cells: NDArray[np.int64], q: float) -> float:
+    """Give the smallest share that at least a part q of the cells do not exceed."""
+    return float(np.quantile(share, q, weights=cells, method="inverted_cdf")) if len(share) else 0.0
+
+
+def _by_share(share: NDArray[np.float64], cells: NDArray[np.int64]) -> dict[str, float]:
     """Count the cells by fifths of the share, those that nobody rated apart."""
     edges = np.linspace(0, 1, 6)
-    counts = np.bincount(np.where(share > 0, np.ceil(5 * share - 1e-6), 0).astype(np.int64), minlength=6)
+    fifths = np.where(share > 0, np.ceil(5 * share - 1e-6), 0).astype(np.int64)
+    counts = np.bincount(fifths, cells, minlength=6)
     names = ["nobody", *(f"{100 * low:.0f}–{100 * high:.0f} %" for low, high in itertools.pairwise(edges))]
-    return dict(zip(names, (counts / max(len(share), 1)).tolist(), strict=True))
+    return dict(zip(names, (counts / max(cells.sum(), 1)).tolist(), strict=True))

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from recloak.attacks.columns import Columns, columns_of, place_of
 from recloak.attacks.model import Clues, Public
 
 ANY_LABEL = np.inf
@@ -46,6 +47,11 @@ class Scores:
     profiles_at_own: NDArray[np.float64]
     winner: NDArray[np.float64]  # a profile with the best score: the first
 
+    @property
+    def self_rank(self) -> NDArray[np.float64]:
+        """The place of the own profile among all, from 1; ties share their middle place."""
+        return self.profiles_above_own + (self.profiles_at_own + 1) / 2
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Kernel:
@@ -62,13 +68,9 @@ class Kernel:
     head_start: NDArray[np.float64] | None = None  # (n_profiles,) what a profile has before any item counts
 
 
-class _Columns(NamedTuple):
-    """The public columns as the compiled functions take them."""
-
-    indptr: NDArray[np.int64]
-    profiles: NDArray[np.int32]
-    labels: NDArray[np.float32]
-    times: NDArray[np.int64]  # empty where times are unknown
+def paper_kernel(public: Public) -> Kernel:
+    """Rank by the distance of Chang et al., 1 - mean (1 - d)^2, a missing label counting as d = 1."""
+    return Kernel(np.ones(public.n_items), public.scale.span or 1.0, squared=True)
 
 
 class _Known(NamedTuple):
@@ -105,34 +107,18 @@ def score(public: Public, clues: Clues, kernel: Kernel, *, without_own: bool = F
     return Scores(*standing.T)
 
 
-def _arrays(public: Public, clues: Clues, *, timed: bool) -> tuple[_Columns, _Known]:
+def _arrays(public: Public, clues: Clues, *, timed: bool) -> tuple[Columns, _Known]:
     """Bring both sides into the form of the compiled functions; times count only where both sides have them."""
     timed = timed and clues.times is not None and public.times is not None
-    column_times = public.times if timed and public.times is not None else _NO_TIMES
-    clue_times = clues.times if timed and clues.times is not None else _NO_TIMES
-    columns = _Columns(public.indptr, public.profiles, public.labels, column_times)
-    return columns, _Known(clues.indptr, clues.items, clues.ratings, clue_times)
-
-
-@njit(cache=True)
-def find_in_column(profiles, start, stop, wanted):  # type: ignore[no-untyped-def]
-    """Give the place of a profile in a column, or -1."""
-    low, high = start, stop
-    while low < high:
-        middle = (low + high) // 2
-        if profiles[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < stop and profiles[low] == wanted else -1
+    times = clues.times if timed and clues.times is not None else _NO_TIMES
+    return columns_of(public, timed=timed), _Known(clues.indptr, clues.items, clues.ratings, times)
 
 
 @njit(cache=True)
 def _has_all(columns, items, ratings, profile, tolerance):  # type: ignore[no-untyped-def]
     for c in range(len(items)):
-        item = items[c]
-        place = find_in_column(columns.profiles, columns.indptr[item], columns.indptr[item + 1], profile)
-        if place < 0 or abs(columns.labels[place] - ratings[c]) > tolerance:
+        place = place_of(columns, items[c], profile)
+        if place < 0 or abs(columns.values[columns.codes[place]] - ratings[c]) > tolerance:
             return False
     return True
 
@@ -147,7 +133,7 @@ def _match(columns, known, weights, own, tolerance):  # type: ignore[no-untyped-
         ratings = known.ratings[known.indptr[t] : known.indptr[t + 1]]
         rarest = items[np.argmin(columns.indptr[items + 1] - columns.indptr[items])]
         for place in range(columns.indptr[rarest], columns.indptr[rarest + 1]):
-            profile = columns.profiles[place]
+            profile = columns.holders[place - columns.shift[rarest]]
             if _has_all(columns, items, ratings, profile, tolerance):
                 n_users[t] += weights[profile]
                 n_profiles[t] += 1
@@ -156,15 +142,25 @@ def _match(columns, known, weights, own, tolerance):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def _add_scores(scores, columns, known, first, last, rule):  # type: ignore[no-untyped-def]
-    for c in range(first, last):
-        item = known.items[c]
-        for place in range(columns.indptr[item], columns.indptr[item + 1]):
-            off = abs(columns.labels[place] - known.ratings[c]) / rule.rating_scale
-            gain = (1.0 - off) ** 2 if rule.squared else np.exp(-off)
-            if len(known.times):
-                gain += np.exp(-abs(columns.times[place] - known.times[c]) / rule.second_scale)
-            scores[columns.profiles[place]] += rule.item_weights[item] * gain
+def _gain(label, rating, rule):  # type: ignore[no-untyped-def]
+    off = abs(label - rating) / rule.rating_scale
+    return (1.0 - off) ** 2 if rule.squared else np.exp(-off)
+
+
+@njit(cache=True)
+def _add_scores(scores, gains, columns, known, c, rule):  # type: ignore[no-untyped-def]
+    """Add what known item c gives each profile that has it; its gain is worked out once for each value of a label."""
+    item, rating = known.items[c], known.ratings[c]
+    start, stop = columns.indptr[item], columns.indptr[item + 1]
+    few = len(gains) < stop - start
+    for code in range(len(gains) if few else 0):
+        gains[code] = _gain(columns.values[code], rating, rule)
+    for place in range(start, stop):
+        code = columns.codes[place]
+        gain = gains[code] if few else _gain(columns.values[code], rating, rule)
+        if len(known.times):
+            gain += np.exp(-abs(columns.times[place] - known.times[c]) / rule.second_scale)
+        scores[columns.holders[place - columns.shift[item]]] += rule.item_weights[item] * gain
 
 
 @njit(cache=True)
@@ -221,8 +217,9 @@ def _stand(standing, scores, weights, own):  # type: ignore[no-untyped-def]
 def _score(columns, known, rule, weights, own, without_own):  # type: ignore[no-untyped-def]
     standing = np.zeros((len(own), 11))
     for t in prange(len(own)):
-        scores = rule.head_start.copy()
-        _add_scores(scores, columns, known, known.indptr[t], known.indptr[t + 1], rule)
+        scores, gains = rule.head_start.copy(), np.zeros(len(columns.values))
+        for c in range(known.indptr[t], known.indptr[t + 1]):
+            _add_scores(scores, gains, columns, known, c, rule)
         _round_off(scores)
         if without_own:
             scores[own[t]] = 0.0

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from recloak.intervals import Share, wilson
 from recloak.options import Options, option
 from recloak.ratings import Scale
+from recloak.ratings.assemble import distinct_values
+
+_BLOCK = 4_000_000
 
 Verdict = Literal["breached", "bounded", "not measured"]
 
@@ -78,16 +81,52 @@ class Public:
 
     In original data every user is a profile of weight 1. In a release all members of a group share a profile, whose
     weight is their number. ``owner`` is the truth against which an attack is scored; no attack reads it.
+
+    Labels are codes of the values there are, and where every profile has every item the columns share one list of
+    holders, so that a cell of a padded release takes a byte.
     """
 
     n_items: int
     indptr: NDArray[np.int64]  # (n_items + 1,)
-    profiles: NDArray[np.int32]  # (n_cells,) ascending inside a column
-    labels: NDArray[np.float32]  # (n_cells,)
+    holders: NDArray[np.int32]  # (n_cells,) profiles, ascending inside a column; (n_profiles,) where complete
+    codes: NDArray[np.unsignedinteger]  # (n_cells,)
+    values: NDArray[np.float32]  # the label of each code
     weights: NDArray[np.int64]  # (n_profiles,) users behind each profile
     owner: NDArray[np.int32]  # (n_users,) the profile of each user of the original
     scale: Scale
     times: NDArray[np.int64] | None = None  # (n_cells,)
+
+    @classmethod
+    def of(
+        cls,
+        indptr: NDArray[np.int64],
+        profiles: NDArray[np.int32],
+        labels: NDArray[np.float32],
+        weights: NDArray[np.int64],
+        owner: NDArray[np.int32],
+        scale: Scale,
+        times: NDArray[np.int64] | None = None,
+    ) -> Public:
+        """Take columns that list the profile and the label of each cell."""
+        n_items, codes_and_values = len(indptr) - 1, coded(labels)
+        complete = len(profiles) == n_items * len(weights)
+        holders = np.arange(len(weights), dtype=np.int32) if complete else profiles
+        return cls(n_items, indptr, holders, *codes_and_values, weights, owner, scale, times)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every profile has every item, as in a padded release."""
+        return len(self.codes) == self.n_profiles * self.n_items
+
+    @property
+    def profiles(self) -> NDArray[np.int32]:
+        """The profile of each cell, written down: (n_cells,)."""
+        return np.tile(self.holders, self.n_items) if self.is_complete else self.holders
+
+    @property
+    def labels(self) -> NDArray[np.float32]:
+        """The label of each cell, written down: (n_cells,)."""
+        return self.values[self.codes]
 
     @property
     def n_profiles(self) -> int:
@@ -99,12 +138,19 @@ class Public:
         """Number of users behind the profiles."""
         return int(self.weights.sum())
 
-    @property
-    def support(self) -> NDArray[np.int64]:
-        """Number of users whose profile has each item, as the public sees it."""
-        cells = np.zeros(len(self.profiles) + 1, np.int64)
-        np.cumsum(self.weights[self.profiles], out=cells[1:])
-        return cells[self.indptr[1:]] - cells[self.indptr[:-1]]
+
+def step_of(scale: Scale) -> float:
+    """Give the step of a scale, a tenth of it where it has none."""
+    return scale.step or scale.span / 10 or 1.0
+
+
+def coded(labels: NDArray[np.float32]) -> tuple[NDArray[np.unsignedinteger], NDArray[np.float32]]:
+    """Write labels as codes in as few bytes as do, and the value of each code."""
+    values = distinct_values(labels)
+    codes = np.empty(len(labels), np.min_scalar_type(max(len(values) - 1, 0)))
+    for first in range(0, len(labels), _BLOCK):
+        codes[first : first + _BLOCK] = np.searchsorted(values, labels[first : first + _BLOCK])
+    return codes, values.astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +189,7 @@ class Outcome:
             "setting": self.setting,
             "attacker": self.attacker,
             "unit": self.unit,
+            "direction": "lower is safer",
             **{name: None if share is None else share.to_json() for name, share in shares.items()},
             "baseline": self.baseline,
             "bound": self.bound,

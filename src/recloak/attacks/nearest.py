@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recloak.attacks.matching import Kernel, score
+from recloak.attacks.matching import paper_kernel, score
 from recloak.attacks.model import Clues, Hits, Public, expected_share
 
 ATTACKER = "ranks the released profiles by the paper's distance to the known ratings, and names the nearest"
@@ -18,14 +18,13 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 def nearest(public: Public, clues: Clues) -> Hits:
     """Attack by the nearest profile; details hold quantiles of the self-rank among the profiles."""
-    found = score(public, clues, Kernel(np.ones(public.n_items), public.scale.span or 1.0, squared=True))
+    found = score(public, clues, paper_kernel(public))
     is_best = found.own == found.best
-    rank = found.profiles_above_own + (found.profiles_at_own + 1) / 2
     return Hits(
         user=expected_share(np.where(is_best, 1.0 / np.maximum(found.users_at_best, 1), 0.0)),
         group=expected_share(np.where(is_best, 1.0 / np.maximum(found.profiles_at_best, 1), 0.0)),
         details={
-            "self_rank": {f"{100 * q:g} %": float(np.quantile(rank, q)) for q in QUANTILES},
+            "self_rank": {f"{100 * q:g} %": float(np.quantile(found.self_rank, q)) for q in QUANTILES},
             "n_profiles": public.n_profiles,
         },
     )

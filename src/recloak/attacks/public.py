@@ -15,8 +15,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recloak.attacks.model import Public
+from recloak.attacks.padded import group_numbers, is_padded, item_numbers, read_padded
 from recloak.errors import SourceError
-from recloak.ratings import Ratings
+from recloak.ratings import IdMap, Ratings
 from recloak.ratings.assemble import transpose_rows
 from recloak.ratings.ids import UNKNOWN
 
@@ -34,9 +35,10 @@ class Published:
 def see_original(ratings: Ratings) -> Public:
     """Show the original ratings: every user is a profile."""
     columns = ratings.by_item()
-    return Public(
-        ratings.n_items, columns.indptr, columns.users, columns.values, np.ones(ratings.n_users, np.int64),
-        np.arange(ratings.n_users, dtype=np.int32), ratings.scale, columns.times,
+    everyone = np.arange(ratings.n_users, dtype=np.int32)
+    return Public.of(
+        columns.indptr, columns.users, columns.values, np.ones_like(everyone, np.int64), everyone, ratings.scale,
+        columns.times,
     )  # fmt: skip
 
 
@@ -44,14 +46,15 @@ def see_release(folder: str | Path, private: str | Path, ratings: Ratings) -> Pu
     """Show a release folder, its items numbered as in the original."""
     folder, private = Path(folder), Path(private)
     manifest = _manifest(folder)
-    members, profiles = _tables(folder)
-    groups = members["group"].unique().sort()
-    numbers = pl.DataFrame({"group": groups, "profile": np.arange(len(groups), dtype=np.int32)})
-    members = members.join(numbers, on="group")
-    profiles = profiles.join(numbers, on="group").sort("profile", maintain_order=True)
-    owner = _owners(private, members, ratings)
+    members, profiles = _tables(folder, ratings)
+    groups = IdMap.of(members["group"])
+    members = members.with_columns(profile=pl.Series(groups.encode(members["group"])))
     weights = np.bincount(members["profile"].to_numpy(), minlength=len(groups))
-    return Published(_by_columns(profiles, weights, owner, ratings), manifest)
+    owner = _owners(private, members, ratings)
+    if isinstance(profiles, Path):
+        labels = read_padded(profiles, groups, ratings.item_ids)
+        return Published(_complete(*labels, weights, owner, ratings), manifest)
+    return Published(_by_columns(profiles, groups, weights, owner, ratings), manifest)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -67,14 +70,23 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return found
 
 
-def _tables(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Read members (user, group) and profiles (group, item, rating) from either layout."""
-    if (members := _read(folder, "members")) is not None and (profiles := _read(folder, "profiles")) is not None:
-        return members, profiles
-    ratings = _read(folder, "ratings")
-    if ratings is None:
+def _tables(folder: Path, ratings: Ratings) -> tuple[pl.DataFrame, pl.DataFrame | Path]:
+    """Read members (user, group) and profiles (group, item, rating) from either layout.
+
+    Of padded profiles the file is given instead: they are read a piece at a time.
+    """
+    if (members := _read(folder, "members")) is None:
+        return _grouped(_required(folder, "ratings"))
+    path = folder / "profiles.parquet"
+    if path.is_file() and is_padded(path, members["group"].n_unique(), ratings.n_items):
+        return members, path
+    return members, _required(folder, "profiles")
+
+
+def _required(folder: Path, name: str) -> pl.DataFrame:
+    if (table := _read(folder, name)) is None:
         raise SourceError("there are neither profiles and members nor ratings in the folder", file=folder)
-    return _grouped(ratings)
+    return table
 
 
 def _read(folder: Path, name: str) -> pl.DataFrame | None:
@@ -120,14 +132,24 @@ def _owners(private: Path, members: pl.DataFrame, ratings: Ratings) -> NDArray[n
 
 
 def _by_columns(
-    profiles: pl.DataFrame, weights: NDArray[np.int64], owner: NDArray[np.int32], ratings: Ratings
+    profiles: pl.DataFrame, groups: IdMap, weights: NDArray[np.int64], owner: NDArray[np.int32], ratings: Ratings
 ) -> Public:
-    items = ratings.item_ids.encode(profiles["item"])
-    if (items == UNKNOWN).any():
-        strange = profiles["item"][int(np.argmax(items == UNKNOWN))]
-        raise SourceError(f"the release has an item {strange!r} that the source has not: another source?")
+    """Put sparse profiles into columns."""
+    numbers = pl.Series(group_numbers(profiles["group"], groups))
+    profiles = profiles.with_columns(profile=numbers).sort("profile", maintain_order=True)
+    items = item_numbers(profiles["item"], ratings.item_ids)
     counts = np.bincount(profiles["profile"].to_numpy(), minlength=len(weights))
     row_indptr = np.concatenate(([0], np.cumsum(counts)))
     indptr, rows, order = transpose_rows(row_indptr, items, ratings.n_items)
     labels = profiles["rating"].to_numpy().astype(np.float32)[order]
-    return Public(ratings.n_items, indptr, rows, labels, weights, owner, ratings.scale)
+    return Public.of(indptr, rows, labels, weights, owner, ratings.scale)
+
+
+def _complete(
+    codes: NDArray[np.uint8], values: NDArray[np.float32], weights: NDArray[np.int64], owner: NDArray[np.int32],
+    ratings: Ratings,
+) -> Public:  # fmt: skip
+    """Put profiles that have every item into columns, which they fill."""
+    indptr = np.arange(ratings.n_items + 1, dtype=np.int64) * len(weights)
+    holders = np.arange(len(weights), dtype=np.int32)
+    return Public(ratings.n_items, indptr, holders, codes, values, weights, owner, ratings.scale)

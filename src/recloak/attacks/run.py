@@ -160,6 +160,8 @@ def _cell_runs(stage: _Stage) -> Iterator[tuple[Outcome, Run]]:
     if stage.release is None:
         return
     yield _cells(stage, "link", link.ATTACKER, "bets won", None, _link)
+    unit = f"cells in which more than {stage.options.link_cap:.0%} of the group rated the item"
+    yield _cells(stage, "link-cap", link.READER, unit, None, _link_cap)
     yield _cells(
         stage, "fingerprint", fingerprint.ATTACKER, "labels whose number of raters is guessed", None, _fingerprint
     )
@@ -194,6 +196,10 @@ def _link(stage: _Stage, release: Published, _: int) -> tuple[Hits, float, Hits 
     original = link.link(stage.original, stage.ratings, targets, k=1)
     hits = link.link(release.public, stage.ratings, targets, k=stage.k)
     return hits, link.betting_on_the_popular(stage.ratings, targets), original
+
+
+def _link_cap(stage: _Stage, release: Published, _: int) -> tuple[Hits, float, Hits | None]:
+    return *link.above_cap(release.public, stage.ratings, stage.options.link_cap), None
 
 
 def _fingerprint(stage: _Stage, release: Published, _: int) -> tuple[Hits, float, Hits | None]:

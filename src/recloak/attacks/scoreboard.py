@@ -22,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak.attacks.columns import lengths, support
 from recloak.attacks.matching import Kernel, Scores, score
 from recloak.attacks.model import Clues, Hits, Public, expected_share
 
@@ -55,15 +56,15 @@ def _attack(public: Public, clues: Clues, kernel: Kernel) -> Hits:
 
 
 def _kernel(public: Public, rating_scale: float, short: float) -> Kernel:
-    weights = 1.0 / np.log1p(np.maximum(public.support, 1))
+    weights = 1.0 / np.log1p(np.maximum(support(public), 1))
     stretch = (public.scale.span or _PAPER_SPAN) / _PAPER_SPAN
     return Kernel(weights, rating_scale * stretch, day_scale=30.0, head_start=short * _shortness(public))
 
 
 def _shortness(public: Public) -> NDArray[np.float64]:
     """Give log(longest / length) of each profile: nothing where all are equally long, as in a padded release."""
-    lengths = np.maximum(np.bincount(public.profiles, minlength=public.n_profiles), 1)
-    return np.log(lengths.max(initial=1) / lengths)
+    long = np.maximum(lengths(public), 1)
+    return np.log(long.max(initial=1) / long)
 
 
 def _chance(found: Scores, n_at_best: NDArray[np.float64]) -> NDArray[np.float64]:

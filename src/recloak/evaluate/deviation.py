@@ -8,10 +8,10 @@ that order. The paper scored a missing cell as 0, which mixes coverage into the 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
-from recloak.attacks.matching import Kernel, Scores, find_in_column, score
+from recloak.attacks.columns import labels_for
+from recloak.attacks.matching import Scores, paper_kernel, score
 from recloak.attacks.model import Clues, Knowledge, Public
 from recloak.evaluate.model import Accuracy, SelfRank, accuracy_of
 from recloak.evaluate.probe import Probe
@@ -27,21 +27,6 @@ def target_deviation(public: Public, probe: Probe) -> Accuracy:
     return accuracy_of(labels_for(public, public.owner[probe.users], probe.items), probe.values)
 
 
-def labels_for(public: Public, profiles: NDArray[np.integer], items: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Give the released label of each (profile, item) pair, nan where the profile lacks the item."""
-    return _labels_for(public.indptr, public.profiles, public.labels, profiles, items)
-
-
-@njit(cache=True, parallel=True)
-def _labels_for(indptr, column_profiles, labels, profiles, items):  # type: ignore[no-untyped-def]
-    found = np.full(len(items), np.nan, np.float32)
-    for r in prange(len(items)):
-        place = find_in_column(column_profiles, indptr[items[r]], indptr[items[r] + 1], profiles[r])
-        if place >= 0:
-            found[r] = labels[place]
-    return found
-
-
 def similar_users(
     public: Public, ratings: Ratings, probe: Probe, *, most_users: int, rng: Randomness
 ) -> tuple[Accuracy, SelfRank]:
@@ -49,17 +34,12 @@ def similar_users(
     users = np.unique(probe.users)
     if len(users) > most_users:
         users = np.sort(rng.stream("similar users").choice(users, most_users, replace=False))
-    found = score(public, _everything_known(ratings, users), _paper_kernel(public))
+    found = score(public, _everything_known(ratings, users), paper_kernel(public))
     nearest = np.full(ratings.n_users, -1, np.int64)
     nearest[users] = found.winner.astype(np.int64)
     seen = nearest[probe.users] >= 0
     predicted = labels_for(public, nearest[probe.users[seen]], probe.items[seen])
     return accuracy_of(predicted, probe.values[seen]), _self_rank(found, public.n_profiles)
-
-
-def _paper_kernel(public: Public) -> Kernel:
-    """Rank by the paper's distance 1 - mean (1 - d)^2, a missing label counting as d = 1."""
-    return Kernel(np.ones(public.n_items), public.scale.span or 1.0, squared=True)
 
 
 def _everything_known(ratings: Ratings, users: NDArray[np.int32]) -> Clues:
@@ -72,7 +52,7 @@ def _everything_known(ratings: Ratings, users: NDArray[np.int32]) -> Clues:
 
 
 def _self_rank(found: Scores, n_profiles: int) -> SelfRank:
-    rank = found.profiles_above_own + (found.profiles_at_own + 1) / 2  # ties share their middle place
+    rank = found.self_rank
     place = (rank - 1) / max(n_profiles - 1, 1)
     counts, _ = np.histogram(place, bins=_TWENTIETHS, range=(0.0, 1.0))
     return SelfRank(

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak.attacks.columns import labels_for
 from recloak.attacks.model import Public
-from recloak.evaluate.deviation import labels_for, similar_users, target_deviation
+from recloak.evaluate.deviation import similar_users, target_deviation
 from recloak.evaluate.model import Accuracy, SelfRank, accuracy_of
 from recloak.evaluate.options import PredictiveOptions
 from recloak.evaluate.probe import Probe, hold_out

@@ -13,8 +13,9 @@ from recloak.evaluate.options import EvaluateOptions
 from recloak.evaluate.probe import Probe
 from recloak.evaluate.ranking import probe_users, rank
 from recloak.evaluate.recommenders import RECOMMENDERS, Fit, Model, as_training_set, fit_item_mean
-from recloak.evaluate.shape import shape
+from recloak.evaluate.shape import alike, shape
 from recloak.progress import Advance, task
+from recloak.publish.pad import pad
 from recloak.randomness import Randomness, Rng, randomness
 from recloak.ratings import Ratings
 
@@ -40,7 +41,7 @@ def evaluate(
         }
         baselines = _baselines(ratings, probe, users)
         advance(1)
-        found = shape(ratings, public)
+        found = {**shape(ratings, public), "pairs": alike(ratings, pad(ratings, rng=child), public.owner, child)}
         advance(1)
     return Evaluation(target, similar, self_rank, recommenders, baselines, found, source.seed)
 

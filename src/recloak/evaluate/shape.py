@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak.attacks.columns import support
 from recloak.attacks.model import Public
 from recloak.publish.model import Padding
 from recloak.randomness import Randomness
@@ -19,21 +20,23 @@ from recloak.ratings import Ratings
 METRICS = ("closeness-0.5", "closeness-1.0", "weighted", "weighted-squared")
 _BINS = 20
 _BLOCK = 256
+_PAIRS_OF = 200  # people whose pairs are compared
 
 
 def shape(ratings: Ratings, public: Public) -> dict[str, Any]:
     """Compare the released cells with the original ones."""
-    released = int(np.dot(np.diff(public.indptr), np.ones(public.n_items))) if public.n_items else 0
-    edges = int(public.support.sum())
+    spread = support(public)
+    edges = int(spread.sum())
     return {
         "density": {"original": ratings.density, "release": edges / max(public.n_users * public.n_items, 1)},
         "edges_added": edges - ratings.n_ratings,
-        "cells": released,
+        "cells": len(public.codes),
+        "group_sizes": _counts(public.weights),
         "histogram": {
             "original": histogram(ratings.values, ratings),
             "release": histogram(public.labels, ratings, public.weights[public.profiles]),
         },
-        "popularity_distance": popularity_distance(ratings.popularity, public.support),
+        "popularity_distance": popularity_distance(ratings.popularity, spread),
     }
 
 
@@ -76,10 +79,42 @@ def popularity_distance(original: NDArray[np.integer], released: NDArray[np.inte
     return float(np.abs(p - q).sum() / 2)
 
 
-def pairwise(ratings: Ratings, padding: Padding, users: NDArray[np.integer]) -> dict[str, tuple[float, ...]]:
+def _counts(numbers: NDArray[np.integer]) -> dict[int, int]:
+    values, counts = np.unique(numbers, return_counts=True)
+    return dict(zip(values.tolist(), counts.tolist(), strict=True))
+
+
+Shares = dict[str, tuple[float, ...]]  # metric -> shares of the pairs by distance in twentieths
+
+
+def pairwise(ratings: Ratings, padding: Padding, users: NDArray[np.integer]) -> Shares:
     """Give for each metric the shares of user pairs by distance in twentieths (figure 4)."""
-    rows = padded_rows(ratings, padding, users)
+    return _shares_of(ratings, padding, users, *np.triu_indices(len(users), 1))
+
+
+def pairs_within(ratings: Ratings, padding: Padding, owner: NDArray[np.integer], users: NDArray[np.integer]) -> Shares:
+    """Give the same for pairs of some users who are in one group."""
     one, two = np.triu_indices(len(users), 1)
+    same = owner[users[one]] == owner[users[two]]
+    return _shares_of(ratings, padding, users, one[same], two[same])
+
+
+def alike(ratings: Ratings, padding: Padding, owner: NDArray[np.integer], rng: Randomness) -> dict[str, Shares]:
+    """Compare pairs of any users with pairs inside groups; the groups are whole, and drawn at random."""
+    anyone = _sample(ratings.n_users, _PAIRS_OF, rng)
+    order = rng.stream("groups").permutation(int(owner.max()) + 1)[owner]  # groups in random order
+    together = np.argsort(order, kind="stable")[:_PAIRS_OF]
+    found = {
+        "any two people": pairwise(ratings, padding, anyone),
+        "two of one group": pairs_within(ratings, padding, owner, together),
+    }
+    return {name: shares for name, shares in found.items() if shares}
+
+
+def _shares_of(
+    ratings: Ratings, padding: Padding, users: NDArray[np.integer], one: NDArray[np.intp], two: NDArray[np.intp]
+) -> Shares:
+    rows = padded_rows(ratings, padding, users)
     distances: dict[str, list[NDArray[np.float64]]] = {metric: [] for metric in METRICS}
     for first in range(0, len(one), _BLOCK):
         off = np.abs(rows[one[first : first + _BLOCK]] - rows[two[first : first + _BLOCK]])

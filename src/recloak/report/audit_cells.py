@@ -16,12 +16,41 @@ from recloak.report.page import Section, Table
 _SUCCESS = Axis("success", percent=True, low=0, high=1)
 _BESIDE = {
     "link": "betting on the most popular items",
+    "link-cap": "items that so many people rated anyway",
     "fingerprint": "guessing without the label",
     "insider": "an outsider's best guess",
     "intersection": "one release alone",
 }
 
-_SHORT = {"link": "link", "fingerprint": "fingerprint", "insider": "insiders", "intersection": "intersection"}
+_SHORT = {
+    "link": "link",
+    "link-cap": "link, sure cells",
+    "fingerprint": "fingerprint",
+    "insider": "insiders",
+    "intersection": "intersection",
+}
+
+
+_SAID = ("baseline", "cap", "one_release")  # told in the first lines of the table already
+_DETAILS = {
+    "cells": "Cells looked at",
+    "cells_above": "Cells above the cap",
+    "max_share": "Largest share of a group that rated an item",
+    "share_at_50_%": "Share that half of the cells do not exceed",
+    "share_at_90_%": "Share that 90 % of the cells do not exceed",
+    "share_at_99_%": "Share that 99 % of the cells do not exceed",
+    "mean_share": "Mean share of a group that rated an item",
+    "mean_share_of_rated_cells": "The same where anybody rated it",
+    "cells_above_0.5": "Cells that more than half of the group rated",
+    "base_rate": "Share of all people who rated an item, on average",
+    "theorem_without_prior": "The paper's bound on the confidence, 1/k",
+    "theorem_with_prior": "The paper's bound with the base rate known",
+    "independent_posterior": "What is true even of independent members",
+    "cells_with_one_rater": "Labels with one rater behind them",
+    "bare_single_ratings": "Labels that are that one rating itself",
+    "told_by_label": "Read off the label as it is",
+    "guessed_from_item_mean": "Guessed by the item's mean",
+}
 
 
 def cell_sections(outcomes: Sequence[Outcome]) -> tuple[Section, ...]:
@@ -78,8 +107,12 @@ def _table(measured: Sequence[Outcome]) -> Table:
 def _plain_details(details: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     plain = {name: value for name, value in details.items() if isinstance(value, float | int)}
     return tuple(
-        (_capital(name.replace("_", " ")), percent(value) if isinstance(value, float) else count(value))
+        (
+            _DETAILS.get(name, _capital(name.replace("_", " "))),
+            percent(value) if isinstance(value, float) else count(value),
+        )
         for name, value in plain.items()
+        if name not in _SAID
     )
 
 

@@ -19,6 +19,7 @@ CALLED = {
     "nearest": "Nearest profile",
     "homogeneity": "Profile pinned down (homogeneity)",
     "link": "Did this person rate it? (link existence)",
+    "link-cap": "Cells that most of a group rated (link confidence)",
     "fingerprint": "How many are behind a label? (fingerprint of the average)",
     "insider": "Members who subtract their own ratings (insiders)",
     "intersection": "Two releases of the same people (intersection)",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recloak.evaluate.model import Accuracy, Evaluation, Scored
+from recloak.evaluate.shape import METRICS
 from recloak.report.charts import Axis, bars
 from recloak.report.formats import count, percent
 from recloak.report.page import Account, Chapter, Fact, Page, Section, Table, Verdict
@@ -86,7 +87,7 @@ def evaluate_chapter(found: Evaluation) -> Chapter:
         "same recommenders trained on the original data. Coverage stands apart from error: a cell that is not there is "
         "not counted as an error."
     )
-    sections = (_errors(found), _rankings(found), _self_rank(found), _histogram(found))
+    sections = (_errors(found), _rankings(found), _self_rank(found), _histogram(found), *_alike(found))
     return Chapter("What is it still good for?", intro, sections=sections, verdict=evaluate_verdict(found))
 
 
@@ -142,9 +143,8 @@ def _rankings(found: Evaluation) -> Section:
 
 def _self_rank(found: Evaluation) -> Section:
     shares = found.self_rank.shares
-    places = [f"{100 * p // len(shares)}–{100 * (p + 1) // len(shares)} %" for p in range(len(shares))]
     x = Axis("place of the own profile among all, by similarity")
-    chart = bars(x, Axis("users", percent=True, low=0), places, {"users": shares})
+    chart = bars(x, Axis("users", percent=True, low=0), twentieths(), {"users": shares})
     meaning = (
         f"For {percent(found.self_rank.first)} of the users no released profile is nearer to all their ratings than "
         "that of their own group. That is good for usefulness, and a risk: it is how well someone who knows everything "
@@ -168,6 +168,7 @@ def _histogram(found: Evaluation) -> Section:
         ("Density of the original data", percent(density["original"])),
         ("Density of the release", percent(density["release"])),
         ("Edges added", count(found.shape["edges_added"])),
+        ("People in a group", _range(found.shape["group_sizes"])),
         ("Distance of the popularity (0 equal, 1 nothing in common)", f"{found.shape['popularity_distance']:.3f}"),
     )
     meaning = (
@@ -175,6 +176,40 @@ def _histogram(found: Evaluation) -> Section:
         "from a release."
     )
     return Section("How the ratings changed", meaning, "neither", chart, Table(("", "Value"), rows))
+
+
+def _alike(found: Evaluation) -> tuple[Section, ...]:
+    """Show how far apart people are, anyone and inside a group, where there were pairs to compare."""
+    pairs: dict[str, dict[str, tuple[float, ...]]] = found.shape.get("pairs", {})
+    if len(pairs) < 2:
+        return ()
+    places, shown = twentieths(), {who: list(metrics["weighted"]) for who, metrics in pairs.items()}
+    last = max(place for shares in shown.values() for place, share in enumerate(shares) if share > 0) + 1
+    chart = bars(
+        Axis("distance of two people over all items (weighted), in percent of the scale"),
+        Axis("pairs", percent=True, low=0),
+        places[:last],
+        {who: shares[:last] for who, shares in shown.items()},
+    )
+    rows = tuple(
+        (metric, *(f"{mean_distance(metrics[metric]):.3f}" for metrics in pairs.values())) for metric in METRICS
+    )
+    meaning = (
+        "A group's profile is a fair one if its members are alike. Two members of one group should lie nearer to each "
+        "other than any two people do. Ratings that are missing were predicted."
+    )
+    table = Table(("Mean distance", *pairs), rows)
+    return (Section("How alike the members of a group are", meaning, "neither", chart, table),)
+
+
+def twentieths() -> list[str]:
+    """Name the twentieths of a range."""
+    return [f"{5 * p}–{5 * (p + 1)} %" for p in range(20)]
+
+
+def mean_distance(shares: tuple[float, ...]) -> float:
+    """Give the mean of distances that are known by their twentieth."""
+    return sum(share * (place + 0.5) / len(shares) for place, share in enumerate(shares))
 
 
 def _accuracy_cells(one: Accuracy) -> tuple[str, str, str, str]:
@@ -185,6 +220,11 @@ def _ranking_cells(one: Scored) -> tuple[str, str]:
     if one.ranking is None:
         return "–", "–"
     return _number(one.ranking.ndcg), _number(one.ranking.recall)
+
+
+def _range(sizes: dict[int, int]) -> str:
+    least, most = min(sizes, default=0), max(sizes, default=0)
+    return count(least) if least == most else f"{count(least)} to {count(most)}"
 
 
 def _ndcg(one: Scored) -> float:
@@ -204,4 +244,5 @@ def evaluate_account(found: Evaluation) -> tuple[str, ...]:
         "and predicted by the nearest.",
         f"Trained {trained} on the release and on the original data, and scored both on the held-out ratings.",
         "Scored the mean of each item and its popularity as baselines.",
+        "Compared the padded rows of pairs of people, any two and two of one group, by the paper's four distances.",
     )

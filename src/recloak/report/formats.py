@@ -45,6 +45,11 @@ def with_interval(share: Share) -> str:
     return f"{percent(share.rate)} ({100 * share.low:.1f} to {100 * share.high:.1f})"
 
 
+def k_is(k: int) -> str:
+    """Write the k of a release so that no line breaks inside: k = 5."""
+    return f"k{_SPACE}={_SPACE}{k}"
+
+
 def day(seconds: int) -> str:
     """Write the day of a time in UTC: 25 April 2000; a time that no calendar holds stays a number of seconds."""
     try:

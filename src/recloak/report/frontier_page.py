@@ -6,7 +6,7 @@ from recloak.evaluate.frontier import Frontier, Point
 from recloak.evaluate.options import FrontierOptions
 from recloak.report.charts import Axis, Lines, Series
 from recloak.report.charts import Point as Mark
-from recloak.report.formats import count, percent, plural, with_interval
+from recloak.report.formats import count, k_is, percent, plural, with_interval
 from recloak.report.page import Account, Chapter, Fact, Page, Section, Table, Verdict
 
 
@@ -35,8 +35,8 @@ def frontier_verdict(found: Frontier) -> Verdict:
         return Verdict("alert", "No useful release", "None of these releases predicts better than item means.", text)
     safest = min(useful, key=lambda point: (point.named.high, point.trained.rmse or 0.0))
     headline = (
-        f"The safest release that still predicts better than item means is {safest.mode} with k = {safest.k}: it names "
-        f"{percent(safest.named.rate)} and errs by {_rmse(safest)}."
+        f"The safest release that still predicts better than item means is {safest.mode} with {k_is(safest.k)}: "
+        f"it names {percent(safest.named.rate)} and errs by {_rmse(safest)}."
     )
     return Verdict("plain", "Your choice", headline, text)
 
@@ -132,7 +132,7 @@ def _rmse(point: Point) -> str:
 
 
 def _account(found: Frontier, options: FrontierOptions) -> tuple[str, ...]:
-    made = ", ".join(f"{point.mode} k = {point.k}" for point in found.points)
+    made = ", ".join(f"{point.mode} {k_is(point.k)}" for point in found.points)
     return (
         f"Held out {percent(options.holdout)} of the ratings, the same for every release.",
         f"Published the rest in {plural(len(found.points), 'way')}: {made}; each release was verified and read back.",
