@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,8 +25,7 @@ def draw_clues(ratings: Ratings, knowledge: Knowledge, *, n_targets: int, rng: R
         raise InputError("the adversary cannot know times: these ratings carry none")
     stream = randomness(rng).stream("clues", *map(str, knowledge.to_mapping().values()))
     eligible = _eligible(ratings, knowledge.drawn)  # (n_ratings,)
-    n_eligible = np.diff(np.concatenate(([0], np.cumsum(eligible)))[ratings.indptr])
-    candidates = np.flatnonzero(n_eligible > 0)
+    candidates = np.flatnonzero(_counts(eligible, ratings.indptr))
     if not len(candidates):
         raise InputError(f"no user has rated an item of the kind {knowledge.drawn!r}")
     targets = np.sort(stream.choice(candidates, min(n_targets, len(candidates)), replace=False)).astype(np.int32)
@@ -38,6 +39,13 @@ def draw_clues(ratings: Ratings, knowledge: Knowledge, *, n_targets: int, rng: R
         np.concatenate([values for _, values, _ in rows]).astype(np.float32),
         None if knowledge.days is None else np.concatenate([times for _, _, times in rows]).astype(np.int64),
     )
+
+
+def _counts(marked: NDArray[np.bool_], indptr: NDArray[np.int64]) -> NDArray[Any]:
+    """Count what is marked in each row."""
+    before: NDArray[Any] = np.zeros(len(marked) + 1, np.uint32 if len(marked) < 2**32 else np.uint64)
+    np.cumsum(marked, dtype=before.dtype, out=before[1:])
+    return before[indptr[1:]] - before[indptr[:-1]]
 
 
 def _eligible(ratings: Ratings, drawn: str) -> NDArray[np.bool_]:

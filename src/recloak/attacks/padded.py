@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,26 +20,34 @@ _MISSING = 255
 MOST_VALUES = _MISSING
 
 
-def is_padded(path: Path, n_groups: int, n_items: int) -> bool:
-    """Tell whether a table of profiles can be read so: Parquet, a label for every cell, few different ones."""
-    if path.suffix != ".parquet" or pq.read_metadata(path).num_rows != n_groups * n_items:
-        return False
-    return len(_values(path)) <= MOST_VALUES
+@dataclass(frozen=True, eq=False, slots=True)
+class PaddedTable:
+    """A file of profiles that has a label for every cell, and the few different labels there are, ascending."""
+
+    path: Path
+    values: NDArray[np.float32]
 
 
-def read_padded(path: Path, groups: IdMap, item_ids: IdMap) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Read the labels by items, then by groups, as codes of the values that are given with them."""
+def padded_table(path: Path, n_groups: int, n_items: int) -> PaddedTable | None:
+    """Look whether a table of profiles can be read so: Parquet, a label for every cell, few different ones."""
+    if not path.is_file() or pq.read_metadata(path).num_rows != n_groups * n_items:
+        return None
     values = _values(path)
+    return PaddedTable(path, values) if len(values) <= MOST_VALUES else None
+
+
+def read_padded(table: PaddedTable, groups: IdMap, item_ids: IdMap) -> NDArray[np.uint8]:
+    """Read the labels by items, then by groups, as codes of the table's values."""
     codes = np.full((len(item_ids), len(groups)), _MISSING, np.uint8)
-    with pq.ParquetFile(path) as file, task("reading the release", file.metadata.num_rows) as advance:
+    with pq.ParquetFile(table.path) as file, task("reading the release", file.metadata.num_rows) as advance:
         for batch in file.iter_batches(_PIECE, columns=["group", "item", "rating"]):
-            piece = pl.DataFrame(pl.from_arrow(batch))
+            piece = pl.DataFrame(pl.from_arrow(batch)).cast({"rating": pl.Float32})
             of_group, of_item = group_numbers(piece["group"], groups), item_numbers(piece["item"], item_ids)
-            _put(codes, of_item, of_group, np.searchsorted(values, piece["rating"].to_numpy()))
+            _put(codes, of_item, of_group, np.searchsorted(table.values, piece["rating"].to_numpy()))
             advance(len(piece))
-    if (codes == _MISSING).any():
-        raise SourceError("a cell of the padded release stands twice and another not at all", file=path)
-    return codes.ravel(), values
+    if codes.max(initial=0) == _MISSING:
+        raise SourceError("a cell of the padded release stands twice and another not at all", file=table.path)
+    return codes.ravel()
 
 
 def _values(path: Path) -> NDArray[np.float32]:

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recloak.attacks.model import Public
-from recloak.attacks.padded import group_numbers, is_padded, item_numbers, read_padded
+from recloak.attacks.padded import PaddedTable, group_numbers, item_numbers, padded_table, read_padded
 from recloak.errors import SourceError
 from recloak.ratings import IdMap, Ratings
 from recloak.ratings.assemble import transpose_rows
@@ -51,9 +51,9 @@ def see_release(folder: str | Path, private: str | Path, ratings: Ratings) -> Pu
     members = members.with_columns(profile=pl.Series(groups.encode(members["group"])))
     weights = np.bincount(members["profile"].to_numpy(), minlength=len(groups))
     owner = _owners(private, members, ratings)
-    if isinstance(profiles, Path):
-        labels = read_padded(profiles, groups, ratings.item_ids)
-        return Published(_complete(*labels, weights, owner, ratings), manifest)
+    if isinstance(profiles, PaddedTable):
+        codes = read_padded(profiles, groups, ratings.item_ids)
+        return Published(_complete(codes, profiles.values, weights, owner, ratings), manifest)
     return Published(_by_columns(profiles, groups, weights, owner, ratings), manifest)
 
 
@@ -70,17 +70,15 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return found
 
 
-def _tables(folder: Path, ratings: Ratings) -> tuple[pl.DataFrame, pl.DataFrame | Path]:
+def _tables(folder: Path, ratings: Ratings) -> tuple[pl.DataFrame, pl.DataFrame | PaddedTable]:
     """Read members (user, group) and profiles (group, item, rating) from either layout.
 
-    Of padded profiles the file is given instead: they are read a piece at a time.
+    Of padded profiles only what is needed to read them a piece at a time.
     """
     if (members := _read(folder, "members")) is None:
         return _grouped(_required(folder, "ratings"))
-    path = folder / "profiles.parquet"
-    if path.is_file() and is_padded(path, members["group"].n_unique(), ratings.n_items):
-        return members, path
-    return members, _required(folder, "profiles")
+    padded = padded_table(folder / "profiles.parquet", members["group"].n_unique(), ratings.n_items)
+    return members, padded or _required(folder, "profiles")
 
 
 def _required(folder: Path, name: str) -> pl.DataFrame:
