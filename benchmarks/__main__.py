@@ -13,7 +13,7 @@ def main() -> None:
     names = [
         module.name
         for module in pkgutil.iter_modules(benchmarks.__path__)
-        if module.name not in ("__main__", "measure")
+        if module.name not in ("__main__", "measure", "load")
     ]
     if len(sys.argv) < 2 or sys.argv[1] not in names:
         for name in names:

@@ -66,7 +66,7 @@ def test_an_answer_that_takes_too_long_is_given_up(tmp_path, monkeypatch):
     world = World(tmp_path, timeout=0.2)
     monkeypatch.setattr("recloak.service.routes.advice.answer", lambda *_: time.sleep(1))
     began = time.perf_counter()
-    answer = world.advise(world.token(3), text="Fargo")
+    answer = world.advise(world.token(3), text="Fargo " * 400)
     assert (answer.status_code, problem(answer)) == (503, "timeout")
     assert time.perf_counter() - began < 1
     world.close()

@@ -13,6 +13,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from recloak.service.access import SCHEMES
 from recloak.service.freshness import keep_fresh
 from recloak.service.parts import Parts
 from recloak.service.problems import Refused
@@ -83,6 +84,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
     """Give the OpenAPI description, with the bodies that routes read themselves."""
     if app.openapi_schema is None:
         told = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        told["components"]["securitySchemes"] = SCHEMES
         schemas = told["components"]["schemas"]
         for kind in (AdviceRequest, Choice):
             whole = kind.model_json_schema(ref_template="#/components/schemas/{model}")

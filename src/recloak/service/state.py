@@ -37,9 +37,9 @@ class Advisor:
 
     def has_rated(self, user: Item) -> set[Item]:
         """Give the items that a user rated."""
-        ratings = self.index.ratings
-        row = ratings.row(ratings.user_ids.number(user))
-        return set(ratings.item_ids.decode(ratings.items[row]).to_list())
+        index = self.index
+        row = index.ratings.row(index.user_numbers[user])
+        return {index.item_ids[item] for item in index.ratings.items[row].tolist()}
 
 
 def prepare(ratings: Ratings, titles: TitleList, mentions: Mentions | None = None) -> Advisor:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
 from recloak.service import metrics
-from recloak.service.access import Administrator
+from recloak.service.access import SECURITY, administrator
 from recloak.service.parts import Parts
 from recloak.service.problems import Refused, documented
 from recloak.service.schema import Alive, Ready
@@ -48,9 +48,10 @@ _FIGURES: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/metrics", tags=["operations"], response_class=Response, responses=_FIGURES)
-async def figures(_: Administrator) -> Response:
+@router.get("/metrics", tags=["operations"], response_class=Response, responses=_FIGURES, openapi_extra=SECURITY)
+async def figures(request: Request) -> Response:
     """Give figures in Prometheus' text format, for an administrator's token."""
+    administrator(request)
     body, media = metrics.exposition()
     return Response(body, media_type=media, headers=_FRESH)
 
