@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import re
 import time
 
 import pytest
@@ -31,6 +32,14 @@ def test_every_answer_carries_the_security_headers(world):
 def test_the_policy_lets_nothing_in_from_another_host():
     sources = {word for rule in POLICY.split(";") for word in rule.split()[1:]}
     assert sources == {"'none'", "'self'"}
+
+
+def test_the_api_is_described_on_a_page_without_script_or_other_hosts(world):
+    told = world.ask("GET", "/docs")
+    assert told.headers["content-type"] == "text/html; charset=utf-8"
+    for part in ("POST /api/v1/advice", "choices", "too_many", "GET /api/v1/items/{item}/related"):
+        assert part in told.text
+    assert not re.search(r"<script|https?://|style=", told.text)
 
 
 def test_a_head_is_a_get_without_its_body(world):

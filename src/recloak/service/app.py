@@ -17,7 +17,7 @@ from recloak.service.access import SCHEMES
 from recloak.service.freshness import keep_fresh
 from recloak.service.parts import Parts
 from recloak.service.problems import Refused
-from recloak.service.routes import advice, operations, pages, related
+from recloak.service.routes import advice, documentation, operations, pages, related
 from recloak.service.schema import AdviceRequest, Choice
 from recloak.service.shield import Application, Shield
 
@@ -36,7 +36,7 @@ def create_app(parts: Parts) -> FastAPI:
     app = FastAPI(title="recloak", version="1", description=_ABOUT, lifespan=_running, **closed)
     app.state.parts = parts
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
-    for router in (advice.router, related.router, operations.router, pages.router):
+    for router in (advice.router, related.router, operations.router, documentation.router, pages.router):
         app.include_router(router)
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(HTTPException, _http)
