@@ -153,16 +153,16 @@ def test_the_same_post_gives_the_same_finds(index, text):
 
 
 def test_a_very_long_post_is_read_in_time_that_grows_with_its_length(index):
+    """Four times the length: four times the time, not sixteen; the best of three, for machines with other work."""
     import time
 
     def seconds(n):
         start = time.process_time()
-        found = find_in("I watched Heat, Inception and it was up to her. " * n, index)
-        assert len(found) == 2 * n
+        assert len(find_in("I watched Heat, Inception and it was up to her. " * n, index)) == 2 * n
         return time.process_time() - start
 
-    seconds(10)
-    assert seconds(2000) < 60 * max(seconds(100), 0.01)
+    short, long = (min(seconds(n) for _ in range(3)) for n in (400, 1600))
+    assert long < 10 * short
 
 
 def test_the_table_keeps_every_post_and_tells_the_counts():
