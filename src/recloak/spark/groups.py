@@ -85,7 +85,7 @@ def _bin_grouper(plan: Plan, kinds: dict[str, pa.DataType]) -> Callable[[pa.Tabl
         number = table["bin"][0].as_py()
         ratings, padding = bin_values(table, plan)
         rows = grouped_rows(ratings, padding, plan, number)
-        ids = table["ids"].combine_chunks().values
+        ids = table["ids"].combine_chunks().flatten()
         members = rows.pop("members")
         rows["ids"] = [ids.take(pa.array(one)).to_pylist() for one in members]
         return pa.Table.from_batches([batch({"bin": [number] * len(members), **rows}, kinds)])

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pyspark.sql import functions as sf
 
 from recloak.progress import Advance, task
 from recloak.publish.factorise import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 CHUNK = 2048  # items whose sums travel together
+FAN = 64  # blocks whose pieces are added at once
 _USERS = -1  # the chunk in which the users' own sums travel
 _PIECE = {"chunk": pa.int32(), "block": pa.int32(), "payload": pa.binary()}
 _SOLVED = {"chunk": pa.int32(), "mean": pa.binary(), "variance": pa.binary(), "sums": pa.binary()}
@@ -110,15 +112,26 @@ def sides_of(row: dict[str, pa.Scalar], n_items: int) -> Sides:
 
 
 def _mapped(blocks: Blocks, pieces: Callable[[Sides], Pieces]) -> DataFrame:
-    """Run a function on both sides of every block and give the pieces it makes."""
+    """Run a function on both sides of every block and give the pieces it makes, those of many blocks added up."""
     n_items = blocks.n_items
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for row in rows_of(batches):
             for chunk, payload in pieces(sides_of(row, n_items)):
-                yield batch({"chunk": [chunk], "block": [row["block"].as_py()], "payload": [payload]}, _PIECE)
+                yield batch({"chunk": [chunk], "block": [row["block"].as_py()], "payload": [_marked(payload)]}, _PIECE)
 
-    return blocks.frame.select("block", "indptr", "items", "values").mapInArrow(run, schema(_PIECE))
+    made = blocks.frame.select("block", "indptr", "items", "values").mapInArrow(run, schema(_PIECE))
+    n_blocks = blocks.n_blocks
+    while n_blocks > FAN:
+        made = made.withColumn("block", sf.floor(sf.col("block") / FAN).cast("int"))
+        made, n_blocks = made.groupBy("chunk", "block").applyInArrow(_adder, schema(_PIECE)), -(-n_blocks // FAN)
+    return made
+
+
+def _adder(table: pa.Table) -> pa.Table:
+    """Add the pieces of neighbouring blocks, so that no task ever holds those of all."""
+    row = {name: [table[name][0].as_py()] for name in ("chunk", "block")}
+    return pa.Table.from_batches([batch({**row, "payload": [_marked(_added(table))]}, _PIECE)])
 
 
 def _chunks(n_items: int) -> Iterator[tuple[int, int, int]]:
@@ -126,10 +139,21 @@ def _chunks(n_items: int) -> Iterator[tuple[int, int, int]]:
     return ((chunk, first, min(first + CHUNK, n_items)) for chunk, first in enumerate(range(0, n_items, CHUNK)))
 
 
-def _added(table: pa.Table, kind: Any) -> NDArray[np.float64]:
-    """Add the payloads of one chunk in the order of their blocks."""
+def _marked(payload: NDArray[Any]) -> NDArray[np.uint8]:
+    """Put the size of a number before the bytes of an array: pieces are float32, sums of pieces float64."""
+    size = np.full(8, payload.itemsize, np.uint8)
+    return np.concatenate((size, np.ascontiguousarray(payload).reshape(-1).view(np.uint8)))
+
+
+def _unmarked(cell: pa.Scalar) -> NDArray[np.float64]:
+    whole = array(cell, np.uint8)
+    return whole[8:].view(np.float32 if whole[0] == 4 else np.float64).astype(np.float64)
+
+
+def _added(table: pa.Table) -> NDArray[np.float64]:
+    """Add the pieces of one chunk in the order of their blocks."""
     ordered = table.sort_by("block")["payload"]
-    total: NDArray[np.float64] = sum((array(cell, kind).astype(np.float64) for cell in ordered), np.zeros(1))
+    total: NDArray[np.float64] = sum((_unmarked(cell) for cell in ordered), np.zeros(1))
     return total
 
 
@@ -158,7 +182,7 @@ def _summed(blocks: Blocks, pieces: Callable[[Sides], Pieces]) -> NDArray[np.flo
     kinds = {"chunk": pa.int32(), "payload": pa.binary()}
 
     def add(table: pa.Table) -> pa.Table:
-        row = {"chunk": [table["chunk"][0].as_py()], "payload": [_added(table, np.float32)]}
+        row = {"chunk": [table["chunk"][0].as_py()], "payload": [_added(table)]}
         return pa.Table.from_batches([batch(row, kinds)])
 
     found = _mapped(blocks, pieces).groupBy("chunk").applyInArrow(add, schema(kinds)).toArrow().sort_by("chunk")
@@ -253,11 +277,9 @@ def _solver(levels: Levels) -> Callable[[pa.Table], pa.Table]:
         chunk, nothing = table["chunk"][0].as_py(), np.empty(0, np.float32)
         mean, variance, sums = nothing, nothing, np.empty(0)
         if chunk == _USERS:
-            sums = _added(table, np.float64)
+            sums = _added(table)
         else:
-            beliefs, errors = solve_sums(
-                _unpacked(_added(table, np.float32), width), noise=levels.noise, prior=levels.item_prior
-            )
+            beliefs, errors = solve_sums(_unpacked(_added(table), width), noise=levels.noise, prior=levels.item_prior)
             mean, variance, sums = beliefs.mean, beliefs.variance, errors.sum(dtype=np.float64, keepdims=True)
         row = {"chunk": [chunk], "mean": [mean], "variance": [variance], "sums": [sums]}
         return pa.Table.from_batches([batch(row, _SOLVED)])

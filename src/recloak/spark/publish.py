@@ -39,7 +39,7 @@ from recloak.spark.groups import Plan, group_bins
 from recloak.spark.naming import secret_key
 from recloak.spark.padding import pad_blocks
 from recloak.spark.release import Naming, write_tables
-from recloak.spark.session import SparkOptions
+from recloak.spark.session import SparkOptions, told_plainly
 from recloak.spark.source import open_source
 from recloak.spark.verify import verify
 from recloak.spark.writing import (
@@ -85,7 +85,7 @@ def publish(
         spark, options, cutting or SparkOptions(), pad_options or PadOptions(), group_options or GroupOptions(),
         layout, randomness(rng), Clock(),
     )  # fmt: skip
-    with scratch_folder(hidden) as scratch:
+    with told_plainly(), scratch_folder(hidden) as scratch:
         blocks = work.read(source, reading or ReadOptions(), scratch)
         plan, groups = work.group(blocks, scratch)
         with _both_or_none(public, hidden) as (aside, hidden_aside):

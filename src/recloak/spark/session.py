@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recloak.errors import InputError, MissingExtraError, OptionError
+from recloak.errors import InputError, MissingExtraError, OptionError, RecloakError
 from recloak.options import Options, option
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ _SETTINGS = {
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.parquet.compression.codec": "lz4_raw",  # of the work folder; the release is written by our own writer
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.executorEnv.NUMBA_NUM_THREADS": "1",  # a task is one thread: the cluster counts its cores by tasks
     "spark.executorEnv.POLARS_MAX_THREADS": "1",
     "spark.executorEnv.OPENBLAS_NUM_THREADS": "1",
@@ -77,9 +76,29 @@ def session(options: SparkOptions | None = None) -> Iterator[SparkSession]:
         warnings.filterwarnings("ignore", _ABOUT_PANDAS, FutureWarning)
         spark = _start(options or SparkOptions())
         try:
-            yield spark
+            with told_plainly():
+                yield spark
         finally:
             spark.stop()
+
+
+@contextmanager
+def told_plainly() -> Iterator[None]:
+    """Turn a job that Spark gave up into one sentence."""
+    from py4j.protocol import Py4JError  # noqa: PLC0415 (comes with pyspark)
+    from pyspark.errors import PySparkException  # noqa: PLC0415 (an extra)
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        reasons = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise RecloakError(f"Spark gave the work up, so nothing came of it: {_reason(reasons)}") from error
+
+
+def _reason(lines: list[str]) -> str:
+    """Find the line that says why: our own sentence from a worker, else the first."""
+    ours = [line.partition("Error: ")[2] for line in lines if line.startswith("recloak.errors.")]
+    return (ours or lines or ["no reason was given"])[0]
 
 
 def require_spark() -> None:
@@ -105,13 +124,19 @@ def _has_java() -> bool:
     return (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is not None
 
 
+def _passed_on() -> dict[str, str]:
+    """Let the workers keep compiled kernels where the driver was told to keep them."""
+    folder = os.environ.get("NUMBA_CACHE_DIR")
+    return {} if folder is None else {"spark.executorEnv.NUMBA_CACHE_DIR": folder}
+
+
 def _start(options: SparkOptions) -> SparkSession:
     from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
 
     builder = SparkSession.builder
     if options.master is not None:
         builder = builder.master(options.master)
-    for key, value in {**_SETTINGS, **options.settings()}.items():
+    for key, value in {**_SETTINGS, **_passed_on(), **options.settings()}.items():
         builder = builder.config(key, value)
     try:
         return builder.getOrCreate()

@@ -1,0 +1,59 @@
+"""What is said when Spark cannot run, and how its settings are read."""
+
+import importlib
+
+import pytest
+
+from recloak.cli.main import run
+from recloak.errors import MissingExtraError, OptionError, RecloakError
+from recloak.spark import session
+from recloak.spark.session import SparkOptions
+
+
+def test_a_missing_pyspark_is_told_in_one_sentence(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'recloak\[spark\]'"):
+        session.require_spark()
+
+
+def test_a_missing_java_is_told_in_one_sentence(monkeypatch, tmp_path):
+    pytest.importorskip("pyspark")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(MissingExtraError, match=r"needs Java 17 or later.*JAVA_HOME"):
+        session.require_spark()
+
+
+def test_an_old_pyspark_is_told_in_one_sentence(monkeypatch):
+    pyspark = pytest.importorskip("pyspark")
+    monkeypatch.setattr(pyspark, "__version__", "3.5.1")
+    with pytest.raises(MissingExtraError, match=r"pyspark 4\.0 or later, got 3\.5\.1"):
+        session.require_spark()
+
+
+def test_settings_are_pairs_and_values_may_hold_the_sign():
+    assert SparkOptions(conf=("spark.a=1", "spark.b=x=y")).settings() == {"spark.a": "1", "spark.b": "x=y"}
+    with pytest.raises(OptionError, match="KEY=VALUE, got 'spark'"):
+        SparkOptions(conf=("spark",))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["publish", "x.csv", "-o", "out", "--master", "local"], "--master and --conf are for --engine spark"),
+        (["publish", "x.csv", "-o", "out", "--engine", "spark", "--format", "csv"], "writes Parquet, not csv"),
+        (["publish", "x.csv", "-o", "out", "--engine", "spark", "--conf", "nothing"], "KEY=VALUE, got 'nothing'"),
+    ],
+)
+def test_the_command_refuses_what_makes_no_sense_before_spark_starts(tmp_path, monkeypatch, capsys, arguments, told):
+    monkeypatch.chdir(tmp_path)
+    assert run(arguments) == 2
+    assert told in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_job_that_spark_gives_up_is_told_in_the_sentence_of_the_worker():
+    errors = pytest.importorskip("pyspark.errors")
+    text = "An exception was thrown\nrecloak.errors.InputError: diversity 1,9 needs at least 9 groups, got 3\n"
+    with pytest.raises(RecloakError, match="nothing came of it: diversity 1,9 needs"), session.told_plainly():
+        raise errors.PySparkException(message=text)
