@@ -53,6 +53,18 @@ def test_a_suggestion_changes_the_text_and_the_meter_and_can_be_taken_back(advis
     assert page.input_value("#draft") == RISKY
 
 
+def test_an_added_title_is_counted_and_brings_what_was_promised(advised):
+    page = advised("I liked Fjordlight, Orchid Protocol and Slow Comet")
+    assert words(page) == "You alone"
+    button = page.get_by_role("button", name="Add The Cartographer's Son (1997)")
+    assert "then one of about 10" in button.inner_text()
+    with page.answering():
+        button.click()
+    page.wait_for_selector('#meter-words:text-is("One of about 10")')
+    assert page.input_value("#draft").endswith("\nWhat do you think of The Cartographer's Son (1997)?")
+    assert "The Cartographer's Son" in marks(page)
+
+
 def test_taking_back_works_after_more_was_written(advised):
     page = advised(RISKY)
     with page.answering():

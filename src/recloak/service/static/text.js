@@ -67,16 +67,28 @@ export function leaveOut(text, spans, isLeft) {
   let kept = [...spans].sort((a, b) => a.start - b.start).map((span) => widen(text, span));
   let rest = text;
   const edits = [];
+  const run = (edit) => {
+    edits.push(edit);
+    rest = edited(rest, edit);
+    kept = moved(kept, edit);
+  };
   for (let n = kept.length - 1; n >= 0; n -= 1) {
     if (!isLeft(kept[n])) continue;
-    for (const edit of cut(rest, kept, n)) {
-      edits.push(edit);
-      rest = edited(rest, edit);
-      kept = moved(kept, edit);
-    }
+    cut(rest, kept, n).forEach(run);
     kept.splice(n, 1);
+    pairAt(rest, kept, n).forEach(run);
   }
   return edits;
+}
+
+/** "A, and B" is left of a list of three: make it "A and B". */
+function pairAt(text, spans, n) {
+  const isJoined = (m) => m > 0 && m < spans.length && joined(text, spans[m - 1], spans[m]);
+  const found = [n + 1, n, n - 1].find((m) => isJoined(m) && !isJoined(m - 1) && !isJoined(m + 1));
+  const comma = found === undefined ? -1 : text.slice(spans[found - 1].end, spans[found].start).search(/,\s*(and|or)\s/i);
+  if (comma < 0) return [];
+  const start = spans[found - 1].end + comma;
+  return [{ start, end: start + 1, text: "" }];
 }
 
 /** Give the edits that take the nth title away, the later ones in the text first. */
@@ -105,13 +117,21 @@ function moved(spans, edit) {
   return spans.map((span) => (span.start >= edit.end ? { ...span, start: span.start + by, end: span.end + by } : span));
 }
 
-/** Take the year and the quotes that belong to a title along with it. */
+/** Take what belongs to a title along with it: all of its name, the quotes around it, the year behind. */
 function widen(text, span) {
-  let { start, end } = span;
+  let { start, end } = wholeName(text, span);
   end += yearAt(text, end);
   if (QUOTES[text[start - 1]] && QUOTES[text[start - 1]] === text[end]) [start, end] = [start - 1, end + 1];
   end += yearAt(text, end);
   return { ...span, start, end };
+}
+
+/** The words found may lack a sign of the name, as the last dot of "Escape from L.A." */
+function wholeName(text, { start, end, title }) {
+  const name = (title ?? "").replace(/ \(\d{4}\)$/, "").toLowerCase();
+  const from = Math.max(start - name.length, 0);
+  const at = name ? text.slice(from, end + name.length).toLowerCase().indexOf(name) + from : end;
+  return name && at >= from && at <= start && at + name.length >= end ? { start: at, end: at + name.length } : { start, end };
 }
 
 function yearAt(text, place) {
