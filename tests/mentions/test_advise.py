@@ -2,6 +2,7 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 from recloak.errors import InputError, OptionError
 from recloak.mentions import IdentifyOptions, stand_by
-from recloak.mentions.advise import BANDS, LAST_BAND, advise, band_of, prepare_advisor
+from recloak.mentions.advise import BANDS, EXACT_BANDS, Guard, advise, band_of, prepare_advisor, prepare_exact_advisor
 from recloak.mentions.algorithms import Candidates, ignoring_popular
+from recloak.mentions.places import places_of, question
 from recloak.ratings import Ratings
 from tests.mentions import plain_advise
 from tests.mentions.test_defend import crowd
@@ -31,11 +33,11 @@ def busy(n_users=300, n_items=120, seed=5):
 
 @cache
 def _advisor():
-    return prepare_advisor(busy())
+    return prepare_exact_advisor(busy())
 
 
 def test_the_rare_mention_is_the_telling_one_and_leaving_it_out_hides():
-    index = prepare_advisor(crowd())
+    index = prepare_exact_advisor(crowd())
     advice = advise(index, "u07", ["p"], ["q", "rare 07"], k=5)
     assert (advice.before, advice.after, advice.hidden) == ("11 to 100", "1", False)
     assert advice.telling == "rare 07"
@@ -45,21 +47,21 @@ def test_the_rare_mention_is_the_telling_one_and_leaving_it_out_hides():
 
 
 def test_a_draft_that_hides_is_left_alone():
-    advice = advise(prepare_advisor(crowd()), "u07", [], ["p"], k=5)
+    advice = advise(prepare_exact_advisor(crowd()), "u07", [], ["p"], k=5)
     assert advice.hidden
     assert advice.cheapest is not None
     assert (advice.cheapest.drop, advice.cheapest.add) == ((), ())
 
 
 def test_items_that_nobody_rated_are_counted_and_give_nothing_away():
-    index = prepare_advisor(crowd())
+    index = prepare_exact_advisor(crowd())
     advice = advise(index, "u07", ["nonsense"], ["p", 12], k=5)
     assert advice.n_unknown == 2
     assert advice.after == advise(index, "u07", [], ["p"], k=5).after
 
 
 def test_strangers_and_odd_wishes_are_refused():
-    index = prepare_advisor(crowd())
+    index = prepare_exact_advisor(crowd())
     with pytest.raises(InputError, match="there is no id 'nobody'"):
         advise(index, "nobody", [], ["p"])
     with pytest.raises(OptionError, match="k must be at least 1"):
@@ -101,8 +103,10 @@ def test_advice_names_only_what_the_asker_said_or_could_pick_from_public_popular
     user = data.draw(st.integers(0, ratings.n_users - 1))
     items = ratings.item_ids.ids.to_list()
     draft = data.draw(st.lists(st.sampled_from(items), max_size=4, unique=True))
-    advice = advise(prepare_advisor(ratings), user, [], draft, k=2)
-    bands = {name for _, name in BANDS} | {LAST_BAND}
+    exact = data.draw(st.booleans())
+    index = prepare_exact_advisor(ratings) if exact else prepare_advisor(ratings)
+    advice = advise(index, user, [], draft, k=2)
+    bands = {name for _, name in (EXACT_BANDS if exact else BANDS)}
     changes = [*advice.drops, *advice.adds, *([advice.cheapest] if advice.cheapest else [])]
     assert {advice.before, advice.after, *(one.band for one in changes)} <= bands
     own = set(ratings.item_ids.decode(ratings.items[ratings.row(user)]).to_list())
@@ -126,7 +130,9 @@ def test_what_is_proposed_does_not_depend_on_who_else_rated_it():
     """Two data sets with the same popularity and the same asker, but other owners of the ratings, propose the same."""
     one = watched(("me", "ab"), ("x", "pqr"), ("y", "pqs"), ("z", "prt"))
     two = watched(("me", "ab"), ("x", "pst"), ("y", "pqr"), ("z", "pqr"))
-    proposed = [[change.add for change in advise(prepare_advisor(d), "me", [], ["a"], k=1).adds] for d in (one, two)]
+    proposed = [
+        [change.add for change in advise(prepare_exact_advisor(d), "me", [], ["a"], k=1).adds] for d in (one, two)
+    ]
     assert proposed[0] == proposed[1]
 
 
@@ -152,15 +158,84 @@ def test_adding_up_once_says_exactly_what_scoring_every_variant_anew_says(rating
     earlier, draft = (data.draw(st.lists(st.sampled_from(known), max_size=n)) for n in (6, 15))
     asked = (data.draw(st.integers(0, ratings.n_users - 1)), earlier, draft)
     k = data.draw(st.integers(1, ratings.n_users - 1))
-    quick = advise(prepare_advisor(ratings, options), *asked, k=k)
+    quick = advise(prepare_exact_advisor(ratings, options), *asked, k=k)
     assert quick == plain_advise.advise(plain_advise.prepare(ratings, options), *asked, k=k)
 
 
 def test_an_attacker_who_ignores_all_that_is_said_reads_it_in_full():
     """All but the asker rated the one item that the adaptive attackers ignore, so all of them stand above."""
     ratings, options = watched(("me", "a"), *[(f"other {n}", "p") for n in range(6)]), IdentifyOptions(heavy=1.0)
-    assert advise(prepare_advisor(ratings, options), "me", [], ["p"], k=6).hidden
+    assert advise(prepare_exact_advisor(ratings, options), "me", [], ["p"], k=6).hidden
     assert plain_advise.advise(plain_advise.prepare(ratings, options), "me", [], ["p"], k=6).hidden
+
+
+@settings(max_examples=100)
+@given(odd_ratings(), st.data())
+def test_guarded_advice_never_says_hidden_where_exact_advice_does_not(ratings, data):
+    """Neither for the draft nor for any change of it, whatever the crowd."""
+    options = IdentifyOptions(heavy=data.draw(st.sampled_from([0.3, 1.0])))
+    guard = Guard(b"0123456789abcdef", data.draw(st.sampled_from([0.3, 1.0])), data.draw(st.sampled_from([0.2, 1.0])))
+    known = ratings.item_ids.ids.to_list()
+    earlier, draft = (data.draw(st.lists(st.sampled_from(known), max_size=n)) for n in (5, 8))
+    asked = (data.draw(st.integers(0, ratings.n_users - 1)), earlier, draft)
+    exact, guarded = prepare_exact_advisor(ratings, options), prepare_advisor(ratings, options, guard=guard)
+    real, told = (places_of(index, question(index, *asked)) for index in (exact, guarded))
+    assert told.before <= real.before
+    assert told.after <= real.after
+    assert (told.without <= real.without).all()
+    assert (told.added <= real.added).all()
+    for k in (1, 2, 3):
+        assert advise(exact, *asked, k=k).hidden or not advise(guarded, *asked, k=k).hidden
+    way = advise(guarded, *asked, k=2).cheapest
+    if way is not None:
+        said_then = [item for item in draft if item not in way.drop] + list(way.add)
+        assert advise(exact, asked[0], earlier, said_then, k=2).hidden
+
+
+@settings(max_examples=60)
+@given(odd_ratings(), st.data())
+def test_nothing_that_is_asked_depends_on_who_is_outside_the_crowd(ratings, data):
+    """Give somebody outside the crowd other ratings, with the public numbers of raters as they were."""
+    guard = Guard(data.draw(st.binary(min_size=16, max_size=16)))
+    index = prepare_advisor(ratings, IdentifyOptions(heavy=1.0), guard=guard)
+    outside = np.flatnonzero(~guard.crowd_of(ratings.user_ids.ids.to_list()))
+    asker = data.draw(st.integers(0, ratings.n_users - 1))
+    others = ratings.where(~np.isin(ratings.users(), outside[outside != asker]))
+    bare = prepare_advisor(others, IdentifyOptions(heavy=1.0), guard=guard)
+    public = {name: getattr(index, name) for name in ("raters", "weights", "heard", "proposals")}
+    draft = data.draw(st.lists(st.sampled_from(ratings.item_ids.ids.to_list()), max_size=8))
+    worlds = (index, replace(bare, **public))
+    one, other = (places_of(world, question(world, asker, draft[:2], draft[2:])) for world in worlds)
+    assert (one.before, one.after) == (other.before, other.after)
+    for name in ("without", "added", "order", "table"):
+        assert np.array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_a_crowd_is_the_same_for_the_same_secret_whoever_else_is_there():
+    guard = Guard(b"0123456789abcdef")
+    assert guard.crowd_of(list(range(1000))).tolist()[:500] == guard.crowd_of(list(range(500))).tolist()
+    assert 400 < guard.crowd_of(list(range(1000))).sum() < 600
+    assert (guard.crowd_of(list(range(100))) != Guard(b"another secret..").crowd_of(list(range(100)))).any()
+
+
+def test_k_between_two_borders_is_read_as_the_next_so_that_it_tells_no_place():
+    guarded = prepare_advisor(busy(), guard=Guard(b"0123456789abcdef"))
+    row = busy().item_ids.decode(busy().items[busy().row(7)]).to_list()
+    for draft in (row[:1], row[:2], row[:3]):
+        assert len({advise(guarded, 7, [], draft, k=k).hidden for k in range(1, 11)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "rule"),
+    [
+        ({"secret": b"short"}, "at least 16 bytes, got 5"),
+        ({"crowd": 0.0}, "more than 0"),
+        ({"widely": 2.0}, "at most 1"),
+    ],
+)
+def test_a_guard_that_guards_nothing_is_refused(wrong, rule):
+    with pytest.raises(OptionError, match=rule):
+        Guard(**wrong)
 
 
 def test_threads_that_ask_at_once_get_the_answers_of_one_that_asks_alone():
@@ -177,7 +252,7 @@ def test_adding_up_once_agrees_with_scoring_anew_on_movielens_1m(data):
     from recloak.ratings import read
 
     ratings = read(data / "ml" / "ml-1m.inter")
-    quick, plain = prepare_advisor(ratings), plain_advise.prepare(ratings)
+    quick, plain = prepare_exact_advisor(ratings), plain_advise.prepare(ratings)
     rng = np.random.default_rng(3)
     for user in rng.choice(ratings.n_users, 60, replace=False).tolist():
         said_ids = ratings.item_ids.decode(rng.choice(ratings.n_items, 20, replace=False)).to_list()
@@ -191,7 +266,7 @@ def test_an_answer_takes_under_3_ms_of_one_core_at_movielens_1m_size(data):
     from recloak.ratings import read
 
     ratings = read(data / "ml" / "ml-1m.inter")
-    index = prepare_advisor(ratings)
+    index = prepare_exact_advisor(ratings)
     rng, times = np.random.default_rng(1), []
     for user in rng.choice(ratings.n_users, 40, replace=False).tolist():
         row = ratings.items[ratings.row(user)]

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 
+from recloak.mentions.guard import Guard as Crowd
 from recloak.mentions.sources import title_list
 from recloak.ratings import Ratings
 from recloak.service.app import create_app, shielded
@@ -30,14 +31,14 @@ def ratings() -> Ratings:
     rows = [(user, item) for user in range(12) for item, *_ in POPULAR]
     rows += [(user, 10 + user) for user in range(12)]
     rows += [(user, 80) for user in range(6)] + [(user, 81) for user in range(3, 12)]
-    rows += [(100 + user, item) for user in range(60) for item, *_ in (*LURES, *POPULAR[:2])]
+    rows += [(100 + user, item) for user in range(60) for item, *_ in (*LURES[user % 6 :][:7], *POPULAR[:2])]
     users, items = zip(*rows, strict=True)
     return Ratings.from_arrays(list(users), list(items), [4.0] * len(rows))
 
 
 @cache
 def advisor():
-    return prepare(ratings(), title_list([*POPULAR, *RARE, *LURES, *TWINS]))
+    return prepare(ratings(), title_list([*POPULAR, *RARE, *LURES, *TWINS]), guard=Crowd(b"a secret of tests"))
 
 
 class World:

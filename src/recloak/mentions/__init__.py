@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from recloak.lazy import import_on_use
 
 if TYPE_CHECKING:
-    from recloak.mentions.advise import Advice, AdvisorIndex, advise, prepare_advisor
+    from recloak.mentions.advise import Advice, AdvisorIndex, advise, prepare_advisor, prepare_exact_advisor
     from recloak.mentions.algorithms import ALGORITHMS, stand_by
     from recloak.mentions.decide import Find, find_in
     from recloak.mentions.defend import Defences, defend
     from recloak.mentions.find import Found, find_mentions
+    from recloak.mentions.guard import Guard
     from recloak.mentions.identify import identify
     from recloak.mentions.matching import TitleIndex, index_titles
     from recloak.mentions.model import Identification, MentionIntake, Mentions, Rates, Standing
@@ -26,6 +27,7 @@ __all__ = [
     "Defences",
     "Find",
     "Found",
+    "Guard",
     "Identification",
     "IdentifyOptions",
     "MentionIntake",
@@ -44,6 +46,7 @@ __all__ = [
     "mentions_from_table",
     "posts_from_table",
     "prepare_advisor",
+    "prepare_exact_advisor",
     "read_mentions",
     "read_posts",
     "read_titles",
@@ -60,6 +63,7 @@ import_on_use(
         "Defences": "defend",
         "Find": "decide",
         "Found": "find",
+        "Guard": "guard",
         "Identification": "model",
         "IdentifyOptions": "options",
         "MentionIntake": "model",
@@ -78,6 +82,7 @@ import_on_use(
         "mentions_from_table": "tables",
         "posts_from_table": "sources",
         "prepare_advisor": "advise",
+        "prepare_exact_advisor": "advise",
         "read_mentions": "tables",
         "read_posts": "sources",
         "read_titles": "sources",

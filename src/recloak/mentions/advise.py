@@ -5,7 +5,8 @@ and which small change would hide them among at least k. It answers for the user
 
 - a place is given as a band, never as a number;
 - no other user, and no count of other users, is ever named;
-- what to add is chosen by the public popularity of items and the asker's own ratings alone.
+- what to leave out and to add is chosen by the public popularity of items and the asker's own ratings;
+- a secret part of the people is never looked at, whoever asks (`recloak.mentions.guard`).
 
 The place is the worst over the plain attacker (Scoring) and attackers who ignore the most-rated items, so advice that
 works only on an attacker who has not heard of misdirection is not given.
@@ -20,10 +21,18 @@ from typing import Any
 import numpy as np
 
 from recloak.errors import OptionError
-from recloak.mentions.places import AdvisorIndex, Item, Places, Question, places_of, prepare_advisor, question
-
-BANDS = ((1, "1"), (5, "2 to 5"), (10, "6 to 10"), (100, "11 to 100"), (1000, "101 to 1,000"))
-LAST_BAND = "beyond 1,000"
+from recloak.mentions.guard import BANDS, EXACT_BANDS, LAST_BAND, Bands, Guard, band_of, border_from
+from recloak.mentions.places import (
+    AdvisorIndex,
+    Item,
+    Places,
+    Question,
+    coarse,
+    places_of,
+    prepare_advisor,
+    prepare_exact_advisor,
+    question,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,33 +69,42 @@ def _plain(change: Change) -> dict[str, Any]:
     return {"drop": list(change.drop), "add": list(change.add), "band": change.band}
 
 
-def band_of(place: float) -> str:
-    """Give the band of a place in the attacker's list."""
-    return next((name for top, name in BANDS if place <= top), LAST_BAND)
-
-
 def advise(index: AdvisorIndex, user: Item, earlier: Iterable[Item], draft: Iterable[Item], *, k: int = 10) -> Advice:
-    """Advise one user, who wishes to stay beyond the first k, on a draft post that mentions items."""
+    """Advise one user, who wishes to stay beyond the first k, on a draft post that mentions items.
+
+    An index of `prepare_advisor` gives guarded advice: bands of `BANDS`, and hidden means beyond the first border at k
+    or more (10, 100, 1,000). One of `prepare_exact_advisor` gives exact advice, in `EXACT_BANDS`.
+    """
     if not 1 <= k < index.ratings.n_users:
         raise OptionError(f"k must be at least 1 and below the number of users, got {k}")
     asked = question(index, user, earlier, draft)
-    places = places_of(index, asked)
+    bands = EXACT_BANDS if index.guard is None else BANDS
+    places = places_of(index, asked) if index.guard is None else coarse(places_of(index, asked), bands)
+    border = k if index.guard is None else border_from(k, bands)
+    say = _Words(index, bands)
     return Advice(
         k=k,
-        before=band_of(places.before),
-        after=band_of(places.after),
-        hidden=places.after > k,
+        before=band_of(places.before, bands),
+        after=band_of(places.after, bands),
+        hidden=places.after > border,
         telling=_telling(index, asked, places),
-        drops=tuple(_change(index, [item], [], place) for item, place in zip(asked.draft, places.without, strict=True)),
-        adds=tuple(_change(index, [], [item], place) for item, place in zip(asked.lures, places.added, strict=False)),
-        cheapest=_cheapest(index, asked, places, k),
+        drops=tuple(say.change([item], [], place) for item, place in zip(asked.draft, places.without, strict=True)),
+        adds=tuple(say.change([], [item], place) for item, place in zip(asked.lures, places.added, strict=False)),
+        cheapest=_cheapest(say, asked, places, border),
         n_unknown=asked.n_unknown,
     )
 
 
-def _change(index: AdvisorIndex, drop: Iterable[int], add: Iterable[int], place: float) -> Change:
-    dropped, added = (tuple(index.item_ids[item] for item in items) for items in (drop, add))
-    return Change(dropped, added, band_of(place))
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What turns numbers into words."""
+
+    index: AdvisorIndex
+    bands: Bands
+
+    def change(self, drop: Iterable[int], add: Iterable[int], place: float) -> Change:
+        dropped, added = (tuple(self.index.item_ids[item] for item in items) for items in (drop, add))
+        return Change(dropped, added, band_of(place, self.bands))
 
 
 def _telling(index: AdvisorIndex, asked: Question, places: Places) -> Item | None:
@@ -96,17 +114,29 @@ def _telling(index: AdvisorIndex, asked: Question, places: Places) -> Item | Non
     return index.item_ids[min(rated)[2]] if rated else None
 
 
-def _cheapest(index: AdvisorIndex, asked: Question, places: Places, k: int) -> Change | None:
-    """Find the fewest changes that reach beyond the first k; among equally few the one that hides best."""
+def _cheapest(say: _Words, asked: Question, places: Places, border: float) -> Change | None:
+    """Find the fewest changes that reach beyond the border; among equally few the one that hides best."""
     n_rows, n_columns = places.table.shape
     for cost in range(n_rows + n_columns - 1):
         mixes = [(drops, cost - drops) for drops in range(n_rows) if 0 <= cost - drops < n_columns]
         reached = [places.table[mix] for mix in mixes]
         best = int(np.argmax(reached))
-        if reached[best] > k:
+        if reached[best] > border:
             n_drops, n_adds = mixes[best]
-            return _change(index, asked.draft[places.order[:n_drops]], asked.lures[:n_adds], reached[best])
+            return say.change(asked.draft[places.order[:n_drops]], asked.lures[:n_adds], reached[best])
     return None
 
 
-__all__ = ["BANDS", "LAST_BAND", "Advice", "AdvisorIndex", "Change", "advise", "band_of", "prepare_advisor"]
+__all__ = [
+    "BANDS",
+    "EXACT_BANDS",
+    "LAST_BAND",
+    "Advice",
+    "AdvisorIndex",
+    "Change",
+    "Guard",
+    "advise",
+    "band_of",
+    "prepare_advisor",
+    "prepare_exact_advisor",
+]

@@ -17,34 +17,39 @@ from numba import njit
 from recloak.mentions.kernels import TIE
 
 MOST_DROPS = 4  # as many mentions of a draft may be left out together
+SHOWN_ADDS = 3  # as many lures are tried one by one
 _MARGIN = 1e-6  # sums in another order differ by less: nobody in reach is left out by rounding
 
 
 @njit(cache=True, nogil=True)
-def survey(me, earlier, draft, lures, mine, heard, tried, shown, weights, indptr, users, n_listed):  # type: ignore[no-untyped-def]
+def survey(me, earlier, draft, lures, mine, heard, weights, tried, greedy, indptr, users, n_listed):  # type: ignore[no-untyped-def]
     """Give the expected place before the worst attacker for a draft and for every change of it that is looked at.
 
-    ``mine`` and ``heard`` follow ``earlier``, ``draft`` and ``lures``: whether the user rated each of them, and which
-    attackers (columns) do not ignore it. ``tried`` are the places in the draft that may be left out together. Gives the
-    place by earlier mentions alone; (1 + n_draft + shown) places of the draft as it is, without each mention, with
-    each of the first ``shown`` lures; the order in which to leave out, chosen one by one, each time the one that hides
-    best; and a table of places by how many of that order are left out (rows) and how many lures are added (columns).
+    ``mine``, ``heard`` and ``weights`` follow ``earlier``, ``draft`` and ``lures``: whether the user rated each of
+    them, which attackers (columns) do not ignore it, and what it adds to the score of whoever rated it. ``tried`` are
+    the places in the draft that may be left out together, in that order or, where ``greedy``, in the best. Gives the
+    place by earlier mentions alone; (1 + n_draft + n_shown) places of the draft as it is, without each mention, with
+    each of the first `SHOWN_ADDS` lures; the order of leaving out; and a table of places by how many of that order are
+    left out (rows) and how many lures are added (columns).
     """
-    n_old, n_said = len(earlier), len(earlier) + len(draft)
+    n_old = len(earlier)
     score, own = np.zeros((n_listed, heard.shape[1])), np.zeros(heard.shape[1])
     _hear(earlier, mine, heard, weights, indptr, users, score, own)
     n_heard = heard[:n_old].sum(axis=0)
     before = _stand(score, own, n_heard, me)
-    _hear(draft, mine[n_old:], heard[n_old:], weights, indptr, users, score, own)
-    n_heard += heard[n_old:n_said].sum(axis=0)
-    near = _in_reach(me, draft, lures, mine[n_old:], weights, indptr, users, score, own)
+    mine, heard, weights = mine[n_old:], heard[n_old:], weights[n_old:]
+    _hear(draft, mine, heard, weights, indptr, users, score, own)
+    n_heard += heard[: len(draft)].sum(axis=0)
+    near = _in_reach(me, len(draft), lures, mine, weights, indptr, users, score, own)
     gaps = _gaps(near, score, own)
     effects = np.empty((len(draft) + len(lures), len(near)))
-    _effects(draft, mine[n_old:], near, weights, indptr, users, n_listed, effects)
-    _effects(lures, mine[n_said:], near, weights, indptr, users, n_listed, effects[len(draft) :])
-    singles = _singles(gaps, effects, heard[n_old:], n_heard, len(draft), shown)
-    order = _order(gaps.copy(), effects, heard[n_old:], n_heard.copy(), tried)
-    return before, singles, order, _table(gaps, effects, heard[n_old:], n_heard, order, len(draft))
+    _effects(draft, mine, near, weights, indptr, users, n_listed, effects)
+    _effects(lures, mine[len(draft) :], near, weights[len(draft) :], indptr, users, n_listed, effects[len(draft) :])
+    singles = _singles(gaps, effects, heard, n_heard, len(draft), min(SHOWN_ADDS, len(lures)))
+    order = tried[:MOST_DROPS]
+    if greedy:
+        order = _order(gaps.copy(), effects, heard, n_heard.copy(), tried)
+    return before, singles, order, _table(gaps, effects, heard, n_heard, order, len(draft))
 
 
 @njit(cache=True)
@@ -52,8 +57,10 @@ def _hear(items, mine, heard, weights, indptr, users, score, own):  # type: igno
     """Add each mention to the scores of its raters and of the user, for the attackers that hear it."""
     added = np.empty(len(own))
     for n in range(len(items)):
+        if weights[n] == 0.0:
+            continue
         for a in range(len(own)):
-            added[a] = weights[items[n]] * heard[n, a]
+            added[a] = weights[n] * heard[n, a]
             own[a] += added[a] * mine[n]
         for entry in range(indptr[items[n]], indptr[items[n] + 1]):
             for a in range(len(own)):
@@ -79,16 +86,15 @@ def _gaps(near, score, own):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _in_reach(me, draft, lures, mine, weights, indptr, users, score, own):  # type: ignore[no-untyped-def]
+def _in_reach(me, n_draft, lures, mine, weights, indptr, users, score, own):  # type: ignore[no-untyped-def]
     """Give the candidates that leaving out up to `MOST_DROPS` mentions and adding all lures could bring level."""
     helped = np.zeros(len(score))
-    for item in lures:
-        for entry in range(indptr[item], indptr[item + 1]):
-            helped[users[entry]] += max(weights[item], 0.0)
-    most = np.zeros(len(draft))
-    for n in range(len(draft)):
-        weight = weights[draft[n]]
-        most[n] = max(weight * mine[n], weight * mine[n] - weight)
+    for n in range(len(lures)):
+        for entry in range(indptr[lures[n]], indptr[lures[n] + 1]):
+            helped[users[entry]] += max(weights[n_draft + n], 0.0)
+    most = np.zeros(n_draft)
+    for n in range(n_draft):
+        most[n] = max(weights[n] * mine[n], weights[n] * mine[n] - weights[n])
     slack = np.sort(most)[::-1][:MOST_DROPS].sum() + _MARGIN
     near = np.empty(len(score), np.int64)
     n_near = 0
@@ -108,10 +114,10 @@ def _effects(items, mine, near, weights, indptr, users, n_listed, effects):  # t
     slot = np.full(n_listed, -1, np.int64)
     slot[near] = np.arange(len(near))
     for n in range(len(items)):
-        effects[n] = weights[items[n]] * mine[n]
+        effects[n] = weights[n] * mine[n]
         for entry in range(indptr[items[n]], indptr[items[n] + 1]):
             if slot[users[entry]] >= 0:
-                effects[n, slot[users[entry]]] -= weights[items[n]]
+                effects[n, slot[users[entry]]] -= weights[n]
 
 
 @njit(cache=True)

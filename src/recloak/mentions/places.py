@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak.mentions.algorithms import Candidates, gains
+from recloak.mentions.guard import Bands, Guard
 from recloak.mentions.options import IdentifyOptions
 from recloak.mentions.place_kernels import survey
 from recloak.ratings import Ratings
 
 _IGNORED = (0.0, 0.01, 0.02)  # what each attacker ignores, as shares of all items; the first is the plain one
 _MOST_DRAFT = 12  # of a longer draft only the rarest are tried for leaving out together
-MOST_ADDS, SHOWN_ADDS = 10, 3
+_MOST_ADDS = 10
 
 Item = int | str
 
@@ -37,6 +38,7 @@ class AdvisorIndex:
     user_numbers: dict[Item, int]
     item_numbers: dict[Item, int]
     item_ids: list[Item]
+    guard: Guard | None  # None: exact, for the owner of the ratings only
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -67,11 +69,25 @@ class Places:
     table: NDArray[np.float64]  # (n_order + 1, n_lures + 1) that many left out, that many lures added
 
 
-def prepare_advisor(ratings: Ratings, options: IdentifyOptions | None = None) -> AdvisorIndex:
-    """Prepare ratings for advice."""
-    options = options or IdentifyOptions()
+def prepare_advisor(
+    ratings: Ratings, options: IdentifyOptions | None = None, *, guard: Guard | None = None
+) -> AdvisorIndex:
+    """Prepare ratings for advice to their users, guarded so that an answer is no oracle on other people.
+
+    Without a `Guard` one with a fresh secret is made. A service keeps its secret, so that a restart draws no new crowd.
+    """
+    return _prepare(ratings, options or IdentifyOptions(), guard or Guard())
+
+
+def prepare_exact_advisor(ratings: Ratings, options: IdentifyOptions | None = None) -> AdvisorIndex:
+    """Prepare ratings for exact advice: for who may see all ratings anyhow, never for their users."""
+    return _prepare(ratings, options or IdentifyOptions(), None)
+
+
+def _prepare(ratings: Ratings, options: IdentifyOptions, guard: Guard | None) -> AdvisorIndex:
     candidates = Candidates.of(ratings, options)
-    listed = ~candidates.heavy
+    user_ids = ratings.user_ids.ids.to_list()
+    listed = ~candidates.heavy if guard is None else ~candidates.heavy & guard.crowd_of(user_ids)
     indptr, users = _columns_of(candidates, listed)
     popular = np.argsort(-candidates.raters, kind="stable")
     heard = _heard(popular, int(np.count_nonzero(candidates.raters)))
@@ -86,9 +102,10 @@ def prepare_advisor(ratings: Ratings, options: IdentifyOptions | None = None) ->
         n_listed=int(listed.sum()),
         proposals=popular[heard[popular].all(axis=1)],
         heard=heard,
-        user_numbers={id_: number for number, id_ in enumerate(ratings.user_ids.ids.to_list())},
+        user_numbers={id_: number for number, id_ in enumerate(user_ids)},
         item_numbers={id_: number for number, id_ in enumerate(item_ids)},
         item_ids=item_ids,
+        guard=guard,
     )
 
 
@@ -131,15 +148,13 @@ def _number(index: AdvisorIndex, item: Item) -> int:
 
 def _lures(index: AdvisorIndex, taken: set[int]) -> list[int]:
     """Give the most-rated items that every attacker hears and that the user has neither rated nor mentioned."""
-    fresh = (item for item in index.proposals[: len(taken) + MOST_ADDS].tolist() if item not in taken)
-    return list(itertools.islice(fresh, MOST_ADDS))
+    fresh = (item for item in index.proposals[: len(taken) + _MOST_ADDS].tolist() if item not in taken)
+    return list(itertools.islice(fresh, _MOST_ADDS))
 
 
 def places_of(index: AdvisorIndex, asked: Question) -> Places:
     """Work out every place that the advice on a question rests on."""
     said = np.concatenate((asked.earlier, asked.draft, asked.lures))
-    tried = np.argsort(index.raters[asked.draft], kind="stable")[:_MOST_DRAFT]
-    shown = min(SHOWN_ADDS, len(asked.lures))
     before, singles, order, table = survey(
         int(index.listed[asked.user]),
         asked.earlier,
@@ -147,12 +162,40 @@ def places_of(index: AdvisorIndex, asked: Question) -> Places:
         asked.lures,
         asked.mine,
         index.heard[said],
-        tried,
-        shown,
-        index.weights,
+        _weights(index, said, asked.mine),
+        _tried(index, asked),
+        index.guard is None,
         index.indptr,
         index.users,
         index.n_listed,
     )
     n_draft = len(asked.draft)
     return Places(float(before), float(singles[0]), singles[1 : n_draft + 1], singles[n_draft + 1 :], order, table)
+
+
+def coarse(places: Places, bands: Bands) -> Places:
+    """Bring every place down to the first of its band, so that nothing finer can be read or chosen by."""
+    tops = np.array([0.0, *(top for top, _ in bands)])
+    lowest = [tops[np.searchsorted(tops, part) - 1] + 1 for part in (places.without, places.added, places.table)]
+    before, after = (float(tops[np.searchsorted(tops, place) - 1] + 1) for place in (places.before, places.after))
+    return Places(before, after, lowest[0], lowest[1], places.order, lowest[2])
+
+
+def _weights(index: AdvisorIndex, said: NDArray[np.int64], mine: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Give the weight of each mention; the guard silences what the user did not rate, unless many others did.
+
+    A weight below 0, of an item that nearly everybody rated, speaks for the user and stays.
+    """
+    weights = index.weights[said]
+    if index.guard is None:
+        return weights
+    widely = index.raters[said] >= index.guard.widely * index.ratings.n_users
+    return np.where((mine == 1) | widely | (weights < 0), weights, 0.0)
+
+
+def _tried(index: AdvisorIndex, asked: Question) -> NDArray[np.int64]:
+    """Give the places of the draft's rarest mentions, the rarest first; the guard tries what the user rated only."""
+    rarest = np.argsort(index.raters[asked.draft], kind="stable")
+    if index.guard is not None:
+        rarest = rarest[asked.mine_of_draft()[rarest] == 1]
+    return rarest[:_MOST_DRAFT]

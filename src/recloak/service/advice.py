@@ -13,14 +13,12 @@ from recloak.service.schema import AdviceRequest, AdviceResponse, Band, Change, 
 from recloak.service.state import Advisor
 
 WORDS = {
-    "1": "you alone",
-    "2 to 5": "one of about 5",
-    "6 to 10": "one of about 10",
+    "1 to 10": "nearly alone",
     "11 to 100": "one of dozens",
     "101 to 1,000": "one of hundreds",
     LAST_BAND: "one of thousands",
 }
-_ORDER = {name: place for place, name in enumerate([*(name for _, name in BANDS), LAST_BAND])}
+_ORDER = {name: place for place, name in enumerate(name for _, name in BANDS)}
 _MOST_ALTERNATIVES = 8
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from recloak.errors import InputError
+from recloak.mentions.guard import Guard as Crowd
 from recloak.mentions.sources import read_titles
 from recloak.mentions.tables import read_mentions
 from recloak.ratings import read
 from recloak.service.buckets import Buckets
 from recloak.service.catalogue import Catalogue, catalogue_of
+from recloak.service.crowd import crowd_secret
 from recloak.service.options import LOOPBACK, ServeOptions
 from recloak.service.parts import Parts
 from recloak.service.shelf import Shelf
@@ -48,12 +50,12 @@ def load(options: ServeOptions, folder: str | Path) -> Parts:
 
 
 def _advisor(options: ServeOptions) -> Advisor | None:
-    if options.ratings is None or options.titles is None:
+    if options.ratings is None or options.titles is None or options.tokens is None:
         return None
     titles = read_titles(options.titles)
     ratings = read(options.ratings)
     mentions = None if options.mentions is None else read_mentions(options.mentions, ratings)
-    return prepare(ratings, titles, mentions)
+    return prepare(ratings, titles, mentions, guard=Crowd(crowd_secret(options.tokens)))
 
 
 def _catalogue(options: ServeOptions, advisor: Advisor | None) -> Catalogue | None:

@@ -85,8 +85,8 @@ class AdviceRequest(_Asked):
 class Band(_Told):
     """How hidden the writer is: where they would stand in an attacker's list, never as a number."""
 
-    band: str = Field(description="The band of places.", examples=["6 to 10"])
-    words: str = Field(description="The same for people.", examples=["one of about 10"])
+    band: str = Field(description="The band of places.", examples=["11 to 100"])
+    words: str = Field(description="The same for people.", examples=["one of dozens"])
 
 
 class Named(_Told):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from recloak.errors import InputError
-from recloak.mentions.advise import AdvisorIndex, advise, prepare_advisor
+from recloak.mentions.advise import AdvisorIndex, Guard, advise, prepare_advisor
 from recloak.mentions.find import popularity_of
 from recloak.mentions.matching import TitleIndex, index_titles
 from recloak.mentions.sources import TitleList
@@ -42,7 +42,9 @@ class Advisor:
         return {index.item_ids[item] for item in index.ratings.items[row].tolist()}
 
 
-def prepare(ratings: Ratings, titles: TitleList, mentions: Mentions | None = None) -> Advisor:
+def prepare(
+    ratings: Ratings, titles: TitleList, mentions: Mentions | None = None, *, guard: Guard | None = None
+) -> Advisor:
     """Prepare ratings, titles and known mentions for advice, and give advice once, so that the kernels are compiled."""
     if ratings.n_users < 2:
         raise InputError(f"advice needs the ratings of at least 2 users, got {ratings.n_users}")
@@ -50,7 +52,11 @@ def prepare(ratings: Ratings, titles: TitleList, mentions: Mentions | None = Non
     index = index_titles(catalogue.titles, popularity=popularity_of(ratings))
     people = ratings.user_ids.ids.to_list()
     advisor = Advisor(
-        prepare_advisor(ratings), index, catalogue, {str(user): user for user in people}, _said(ratings, mentions)
+        prepare_advisor(ratings, guard=guard),
+        index,
+        catalogue,
+        {str(user): user for user in people},
+        _said(ratings, mentions),
     )
     advise(advisor.index, people[0], [], list(advisor.has_rated(people[0]))[:2], k=1)
     return advisor

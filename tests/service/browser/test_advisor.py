@@ -23,7 +23,7 @@ def test_typing_marks_titles_and_says_what_each_gives_away(visit):
     assert marks(page) == {"Zorgon": "most", "The Glass Orchard": "much"}
     told = page.locator("#finds-list .name, #finds-list .gives").all_inner_texts()
     assert told == ["Zorgon (1950)", "gives most away", "The Glass Orchard (1987)", "gives much away"]
-    assert words(page) == "You alone"
+    assert words(page) == "Nearly alone"
 
 
 def test_marks_stand_on_the_words_behind_an_emoji(advised):
@@ -41,7 +41,7 @@ def test_an_example_is_one_click_away(visit):
 
 def test_a_suggestion_changes_the_text_and_the_meter_and_can_be_taken_back(advised):
     page = advised(RISKY)
-    assert words(page) == "You alone"
+    assert words(page) == "Nearly alone"
     with page.answering():
         page.click("#help-main button")
     page.wait_for_selector('#meter-words:text-is("One of dozens")')
@@ -49,13 +49,13 @@ def test_a_suggestion_changes_the_text_and_the_meter_and_can_be_taken_back(advis
     assert page.inner_text("#meter-verdict") == "Well hidden"
     with page.answering():
         page.click("#undo")
-    page.wait_for_selector('#meter-words:text-is("You alone")')
+    page.wait_for_selector('#meter-words:text-is("Nearly alone")')
     assert page.input_value("#draft") == RISKY
 
 
 def test_an_added_title_is_counted_and_brings_what_was_promised(advised):
     page = advised("I liked Fjordlight, Orchid Protocol and Slow Comet")
-    assert words(page) == "You alone"
+    assert words(page) == "Nearly alone"
     button = page.get_by_role("button", name="Add The Cartographer's Son (1997)")
     assert "then one of about 10" in button.inner_text()
     with page.answering():
@@ -164,5 +164,5 @@ def test_the_meter_is_told_to_a_screen_reader_once_per_change(advised):
     spoken = page.locator("#meter-spoken")
     assert spoken.get_attribute("aria-live") == "polite"
     assert re.fullmatch(
-        r"Not hidden enough: with this post you would be you alone; before it, .+\.", spoken.inner_text()
+        r"Not hidden enough: with this post you would be nearly alone; before it, .+\.", spoken.inner_text()
     )

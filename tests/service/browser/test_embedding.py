@@ -53,7 +53,7 @@ def hint_for(browser, origin, text):
     return told
 
 
-ALONE = "With this post you would be you alone. To hide among others: leave out Zorgon (1950). Then: one of dozens."
+ALONE = "With this post you would be nearly alone. To hide among others: leave out Zorgon (1950). Then: one of dozens."
 
 
 def test_a_forum_that_passes_questions_on_needs_no_key_in_the_page(browser, service):

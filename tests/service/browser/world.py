@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 
+from recloak.mentions.guard import Guard as Crowd
 from recloak.mentions.sources import title_list
 from recloak.ratings import IdMap, Ratings
 from recloak.related.history import append, opened
@@ -45,7 +46,7 @@ def ratings() -> Ratings:
 @cache
 def advisor():
     split = [(number, title[:-7], int(title[-5:-1])) for number, title in TITLES.items()]
-    return prepare(ratings(), title_list(split))
+    return prepare(ratings(), title_list(split), guard=Crowd(b"a secret of tests", crowd=1.0))
 
 
 def write_history(path):

@@ -1,0 +1,32 @@
+"""The crowd's secret: made once, the same ever after, for its owner's eyes only."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from recloak.errors import InputError
+from recloak.service.crowd import crowd_secret
+
+
+def test_all_who_ask_at_once_and_later_get_the_same_secret(tmp_path):
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(lambda _: crowd_secret(tmp_path / "tokens.db"), range(16)))
+    assert found == {crowd_secret(tmp_path / "tokens.db")}
+    assert [file.name for file in tmp_path.iterdir()] == ["tokens.db.crowd"]
+    assert (tmp_path / "tokens.db.crowd").stat().st_mode & 0o777 == 0o600
+
+
+def test_two_services_have_two_secrets(tmp_path):
+    assert crowd_secret(tmp_path / "a") != crowd_secret(tmp_path / "b")
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(InputError, match="the crowd's secret cannot be written"):
+        crowd_secret(tmp_path / "nowhere" / "tokens.db")
+
+
+def test_a_damaged_secret_is_refused_and_not_replaced(tmp_path):
+    (tmp_path / "tokens.db.crowd").write_bytes(b"short")
+    with pytest.raises(InputError, match="a crowd's secret has 32 bytes, got 5"):
+        crowd_secret(tmp_path / "tokens.db")
+    assert (tmp_path / "tokens.db.crowd").read_bytes() == b"short"
