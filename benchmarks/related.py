@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import Any
 
 from benchmarks.measure import measure
 
@@ -88,54 +87,36 @@ def simulation(path: str, evidence: str, method: str, literal: bool) -> dict[str
     }
 
 
-def literal_beside_ours(path: str, n_releases: int) -> dict[str, list[float]]:
-    """Anonymise the first releases by the printed algorithm in Python and by ours; CPU seconds of every release.
-
-    The printed algorithm looks for replacements down the whole ranking; it gets its similarities for nothing.
-    """
+def first_releases(path: str, n_releases: int) -> list[float]:
+    """Make the first releases by ours, with similarities and proof; CPU seconds of every release."""
     import time
 
     from recloak.ratings import read
-    from recloak.related.anonymise import anonymise
-    from recloak.related.leaks import Watch
-    from recloak.related.literal import literal
     from recloak.related.model import Holders, Release
-    from recloak.related.options import BoundOptions, ProtocolOptions
+    from recloak.related.options import BoundOptions, MethodOptions, ProtocolOptions
+    from recloak.related.recipe import make_release
+    from recloak.related.similarity import nearest
     from recloak.related.simulate import schedule
 
     ratings = read(path)
-    holders, bound = Holders.of(ratings), BoundOptions(evidence="total")
-    makers: dict[str, Any] = {"literal": literal, "ours": lambda *given: anonymise(*given).lists}
-    made: dict[str, list[Release]] = {name: [] for name in makers}
-    spent: dict[str, list[float]] = {name: [] for name in makers}
-    for number, time_ in enumerate(schedule(ratings, ProtocolOptions())[: n_releases + 1]):
-        ranking = whole_ranking(ratings.until(time_))
-        for name, make in makers.items():
-            watch = Watch(tuple(made[name][-3:]), time_, holders, bound)
-            started = time.process_time()
-            lists = (
-                make(watch, ranking if name == "literal" else ranking.cut(20), 5, "supp") if number else ranking.cut(5)
-            )
-            spent[name].append(time.process_time() - started)
-            made[name].append(Release(number + 1, time_, lists))
-    return {name: seconds[2:] for name, seconds in spent.items()}  # the second release compiles
+    holders, bound, method = Holders.of(ratings), BoundOptions(evidence="total"), MethodOptions()
+    made: list[Release] = []
+    spent: list[float] = []
+    for moment in schedule(ratings, ProtocolOptions())[:n_releases]:
+        started = time.process_time()
+        ranking = nearest(ratings.until(moment), method.depth)
+        made.append(make_release(tuple(made), ranking, holders, moment, bound, method).release)
+        spent.append(time.process_time() - started)
+    return spent
 
 
-def whole_ranking(ratings):
-    """Give the whole ranking of every item, by scipy."""
-    import numpy as np
-    import scipy.sparse
-
-    from recloak.related.model import Lists
-
-    matrix = scipy.sparse.csc_array(ratings.matrix, dtype=np.float64)
-    lengths = np.sqrt((matrix**2).sum(axis=0))
-    normed = matrix / np.where(lengths == 0, 1, lengths)
-    scores = (normed.T @ normed).toarray()
-    np.fill_diagonal(scores, 0)
-    order = np.argsort(-scores, axis=1, kind="stable").astype(np.int32)
-    order[np.take_along_axis(scores, order, 1) <= 0] = -1
-    return Lists(order)
+def beside_printed(path: str, limit: float) -> None:
+    """Print what the printed algorithm and ours need for the same releases, and the ratio."""
+    theirs = measure("benchmarks.printed:printed", path, limit).result
+    ours = measure("benchmarks.related:first_releases", path, len(theirs)).result
+    for name, seconds in (("printed PERM in Python", theirs), ("ours, with proof", ours)):
+        print(f"  {name:22} {sum(seconds):8.2f} s CPU, {len(seconds)} releases: {[round(s, 2) for s in seconds]}")
+    print(f"  ratio {sum(theirs) / sum(ours):.1f}")
 
 
 def large_release(path: str) -> dict[str, float]:
@@ -160,6 +141,7 @@ def main(arguments: list[str]) -> None:
         "what", choices=["similarity", "simulation", "literal", "large"], nargs="?", default="similarity"
     )
     parser.add_argument("--source", help="ratings to use; by default MovieLens-1M from RECLOAK_DATA")
+    parser.add_argument("--limit", type=float, default=1e9, help="CPU seconds after which the printed algorithm ends")
     given = parser.parse_args(arguments)
     path = given.source or source()
     if given.what == "similarity":
@@ -168,10 +150,7 @@ def main(arguments: list[str]) -> None:
     elif given.what == "large":
         print(f"  one release {(done := measure('benchmarks.related:large_release', path))} {done.result}")
     elif given.what == "literal":
-        spent = measure("benchmarks.related:literal_beside_ours", path, 6).result
-        for name, seconds in spent.items():
-            print(f"  {name:8} {sum(seconds):7.2f} s CPU for {len(seconds)} releases")
-        print(f"  ratio {sum(spent['literal']) / sum(spent['ours']):.1f}")
+        beside_printed(path, given.limit)
     else:
         for evidence in ("fresh", "total"):
             done = measure("benchmarks.related:simulation", path, evidence, "perm", False)

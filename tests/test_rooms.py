@@ -32,7 +32,7 @@ FENCED = {
 }
 
 # Outsiders: they may import a room's model, never its makers.
-OUTSIDERS = ["publish/verify", "related/verify.py"]
+OUTSIDERS = ["publish/verify", "related/verify"]
 OUTSIDER_ROOMS = ["attacks"]
 
 

@@ -1,12 +1,14 @@
 """What publishing costs, seen by eye; the ceiling; the residual risk."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from recloak.related.ceiling import ceiling
 from recloak.related.lists import perturbed
 from recloak.related.measures import cost, reasons
-from recloak.related.model import Holders, Lists
+from recloak.related.model import Holders, Lists, breach, moved
 from recloak.related.options import BoundOptions, ProtocolOptions
 from recloak.related.residual import residual_risk
 from recloak.related.simulate import schedule
@@ -52,6 +54,33 @@ def test_a_further_item_raises_what_an_observer_learns():
     bound = BoundOptions(delta=0.5)
     known_two = residual_risk(releases, Holders.of(ratings), ratings, bound, known=2, rng=0)
     assert known_two.max_breach == 1.0
+
+
+def reachable(releases, holders, bound, known):
+    """Give the worst breach of every move over all backgrounds that contain its list and are not larger than known."""
+    (first, second), worst = releases, []
+    for target, owners in moved(first.lists, second.lists).items():
+        others = set(range(holders.n_items)) - {target}
+        for owner in owners:
+            sets = [(owner, *more) for n in range(known) for more in combinations(others - {owner}, n)]
+            counts = [breach(holders, one, target, first.time, second.time, bound.evidence) for one in sets]
+            worst.append(max(above / max(below, 1) for above, below in counts))
+    return worst
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_residual_risk_is_exact_for_one_further_item_and_a_lower_bound_for_more(seed):
+    rng = np.random.default_rng(seed)
+    rated = rng.random((8, 5)) < 0.6
+    ratings = ratings_of([np.where(rated & (rng.random((8, 5)) < 0.6), 3, 0), np.where(rated, 3, 0)])
+    releases, holders = true_releases(ratings, 2, 2), Holders.of(ratings)
+    bound = BoundOptions(evidence=["fresh", "total"][seed % 2])
+    two, three = (residual_risk(releases, holders, ratings, bound, known=known, rng=0) for known in (2, 3))
+    worst = reachable(releases, holders, bound, 2)
+    assert two.exact
+    assert (two.max_breach, two.mean_breach) == pytest.approx((max(worst, default=0), np.mean(worst or [0])))
+    assert not three.exact
+    assert two.max_breach <= three.max_breach <= max(reachable(releases, holders, bound, 3), default=0)
 
 
 def test_releases_are_made_after_shares_of_the_ratings():

@@ -1,13 +1,12 @@
-"""Every measure against an obvious version over dense arrays; ties, options, and bringing lists up to date."""
+"""Every measure against an obvious version over dense arrays; ties and options."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recloak.ratings import Ratings
 from recloak.related.options import MEASURES, SimilarityOptions
-from recloak.related.similarity import nearest, renew
+from recloak.related.similarity import nearest
 from tests.strategies import small_ratings
 
 
@@ -61,25 +60,3 @@ def test_equal_scores_come_in_the_order_of_the_items():
     assert (
         np.asarray(nearest(ratings, 2).scores) == 1.0
     ).all()  # one rounding: parallel columns have a cosine of exactly 1
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_lists_brought_up_to_date_are_those_made_anew(measure):
-    rng = np.random.default_rng(5)
-    cells = rng.permutation(60 * 40)[:500]
-    values = rng.integers(1, 6, 500).astype(float)
-    ratings = Ratings.from_arrays(cells // 40, cells % 40, values, np.arange(500))
-    options = SimilarityOptions(similarity=measure)
-    before, after = ratings.until(490), ratings.until(499)
-    lists, looked_at = renew(before, nearest(before, 4, options), after, options)
-    anew = nearest(after, 4, options)
-    assert np.array_equal(lists.items, anew.items)
-    assert np.array_equal(np.asarray(lists.scores), np.asarray(anew.scores))
-    assert len(looked_at) <= ratings.n_items
-
-
-def test_what_shares_no_rater_with_a_change_is_not_looked_at():
-    users, items = [0, 0, 1, 1, 2], [0, 1, 2, 3, 2]
-    ratings = Ratings.from_arrays(users, items, [1.0] * 5, [0, 0, 0, 0, 9])
-    _, looked_at = renew(ratings.until(0), nearest(ratings.until(0), 2), ratings.until(9))
-    assert looked_at.tolist() == [2, 3]

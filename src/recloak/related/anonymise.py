@@ -4,13 +4,15 @@ The paper's steps (sections 5.1 and 5.2) handle one item after the other and can
 step keeps the whole release safe against every earlier release of the window:
 
 1. start from the true lists;
-2. *permute*: where an entry that stood in every earlier release would violate, seat its list quietly (`seats`);
+2. *permute*: where an entry that stood there before would violate, seat its list quietly (`seats`); under *total*,
+   where what has left can hardly return, seat every list so;
 3. *suppress*: find the violating borders of all targets against all earlier releases and remove a hitting set; what is
    left is safe, since removing moves nothing (`leaks`);
 4. *replace*: fill the holes, one candidate per list and round: true entries that were removed, entries that stood there
    before, then the next most similar; each is checked exactly together with all that is there.
 
-The result of `permute` is never below that of `suppress` in recall: the better of the two is taken.
+The result of `permute` is never below that of `suppress` in recall: the better of the two is taken (a replacement is
+never a true entry, so what suppressing keeps is known before its holes are filled).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from recloak.related.seats import propose, reseat, stacked
 
 _ROUNDS = 6  # of re-seating; what still violates afterwards is suppressed
 _CHEAP = 1e-3  # cost of an entry that may be seated quietly, beside 1 for one that can only be removed
+_HALF = 0.5  # cost of an entry that may be seated to tell less
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -44,13 +47,14 @@ def anonymise(watch: Watch, ranking: Lists, top: int, method: str = "perm") -> A
     true = ranking.items[:, :top]
     if not watch.earlier:
         return Anonymised(Lists(true.copy()), "none")
-    suppressed = _suppressed(watch, ranking, top)
-    if method == "supp":
-        return Anonymised(Lists(suppressed), "supp")
-    permuted = _permuted(watch, ranking, top)
-    if n_kept(permuted, true) < n_kept(suppressed, true):
-        return Anonymised(Lists(suppressed), "supp")
-    return Anonymised(Lists(permuted), "perm")
+    thinned = true.copy()
+    _suppress(watch, thinned)
+    if method == "perm":
+        permuted = _permuted(watch, ranking, top)
+        if n_kept(permuted, true) >= n_kept(thinned, true):
+            return Anonymised(Lists(permuted), "perm")
+    _replace(watch, thinned, _candidates(watch, ranking, top, with_true=False))
+    return Anonymised(Lists(thinned), "supp")
 
 
 def n_kept(published: NDArray[np.int32], true: NDArray[np.int32]) -> int:
@@ -66,14 +70,6 @@ def kept(published: NDArray[np.int32], true: NDArray[np.int32]) -> NDArray[np.bo
     return found
 
 
-def _suppressed(watch: Watch, ranking: Lists, top: int) -> NDArray[np.int32]:
-    """Remove what violates from the true lists and put others into its place."""
-    lists = ranking.items[:, :top].copy()
-    _suppress(watch, lists)
-    _replace(watch, lists, _candidates(watch, ranking, top, with_true=False))
-    return lists
-
-
 def _permuted(watch: Watch, ranking: Lists, top: int) -> NDArray[np.int32]:
     """Seat quietly what can be, remove what must be, fill what is left."""
     lists = _reseated(watch, ranking.items[:, :top])
@@ -83,15 +79,19 @@ def _permuted(watch: Watch, ranking: Lists, top: int) -> NDArray[np.int32]:
 
 
 def _reseated(watch: Watch, true: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Seat the lists quietly in which an entry violates that stood in all earlier releases."""
+    """Seat the lists quietly in which an entry violates that could tell less; under *total* all lists.
+
+    There an entry that sinks without need is lost the sooner: it can never rise again, and two cannot share a seat.
+    """
     stack = stacked(watch.earlier)
     lists, must = true.copy(), np.zeros(true.shape, np.bool_)
+    if watch.bound.evidence == "total":
+        reseat(np.arange(len(true)), true, ~must, stack, lists)
+        return lists
     touched = np.ones(len(true), np.bool_)  # targets that stand in a list that was just seated
     for _ in range(_ROUNDS):
         entries = entries_of(watch, lists)
-        entries = entries.where(touched[entries.targets])
-        settled = _settled(entries, stack)
-        loud = entries.where(to_remove(watch, entries, np.where(settled, _CHEAP, 1.0)) & settled)
+        loud = _needlessly_loud(watch, entries.where(touched[entries.targets]), stack)
         ranks = np.argmax(true[loud.owners] == loud.targets[:, None], axis=1)
         fresh = ~must[loud.owners, ranks]
         if not fresh.any():
@@ -103,11 +103,12 @@ def _reseated(watch: Watch, true: NDArray[np.int32]) -> NDArray[np.int32]:
     return lists
 
 
-def _settled(entries: Entries, stack: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Tell which entries stood in their list in every earlier release."""
-    stood = (stack[:, entries.owners, :] == entries.targets[None, :, None]).any(axis=2)
-    settled: NDArray[np.bool_] = stood.all(axis=0)
-    return settled
+def _needlessly_loud(watch: Watch, entries: Entries, stack: NDArray[np.int32]) -> Entries:
+    """Give the entries to be removed that rose above a position which they had in an earlier release."""
+    stood = (stack[:, entries.owners, :] == entries.targets[None, :, None]).any(axis=2).T
+    rose = (stood & entries.since).any(axis=1)
+    costs = np.where(stood.all(axis=1), _CHEAP, np.where(rose, _HALF, 1.0))
+    return entries.where(to_remove(watch, entries, costs) & rose)
 
 
 def _suppress(watch: Watch, lists: NDArray[np.int32]) -> None:

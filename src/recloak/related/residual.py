@@ -1,8 +1,9 @@
 """The edge of the guarantee: an observer who also knows items whose lists did not move.
 
 Definition 1 speaks of backgrounds all of whose lists moved. For a sample of moves (i appeared or rose in the list of
-j), the worst background of at most ``known`` items that contains j is looked for greedily: the further item that raises
-the breach most, one after the other. So the figures are what such an observer can reach at least.
+j), the worst background of at most ``known`` items that contains j is looked for: the further item that raises the
+breach most, one after the other. With one further item (``known`` = 2) every one is tried, so the figure is exact; with
+more the choice is greedy, and the figure is what such an observer can reach at least.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from recloak.ratings import Ratings
 from recloak.related.model import Holders, Release, distinguishes, pairs, populations
 from recloak.related.options import BoundOptions
 
+_EXACT = 2  # items known, one of them moved: every further item is tried
+
 
 @dataclass(frozen=True, slots=True)
 class Residual:
@@ -30,10 +33,16 @@ class Residual:
     max_breach: float
     mean_breach: float
 
+    @property
+    def exact(self) -> bool:
+        """Whether these are the worst backgrounds; else a lower bound, found greedily."""
+        return self.known <= _EXACT
+
     def to_json(self) -> dict[str, Any]:
         """Give the figures by name."""
         return {
             "known": self.known,
+            "exact": self.exact,
             "above_delta": self.above_delta.to_json(),
             "max_breach": self.max_breach,
             "mean_breach": self.mean_breach,

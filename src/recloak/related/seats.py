@@ -1,7 +1,8 @@
 """Where the entries of a list sit: positions at which an item tells nothing, and holes to fill.
 
 An item that stood in every earlier release of the window is *quiet* at a position not above any it had: it neither
-appears nor rises, whoever compares. That lowest position is its seat; an item that was missing once has none.
+appears nor rises, whoever compares. That lowest position is its seat. An item that stood in some of them only has such
+a seat too: there it distinguishes its list from those releases alone in which it was missing.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from recloak.related.model import ABSENT, HOLE, Release
+from recloak.related.model import HOLE, Release
 
-_NO_SEAT = int(ABSENT)
+_NEVER = 3  # the turn of an item that need not sit at its seat
 
 
 def stacked(releases: tuple[Release, ...]) -> NDArray[np.int32]:
@@ -26,15 +27,14 @@ def stacked(releases: tuple[Release, ...]) -> NDArray[np.int32]:
 
 @njit(cache=True)
 def _seat(stack, owner, item):  # type: ignore[no-untyped-def]
-    """Give the lowest position that an item had in the earlier lists of an owner."""
-    lowest = 0
+    """Give the lowest position that an item had in the earlier lists of an owner, and in how many it stood."""
+    lowest = n_stood = 0
     for a in range(len(stack)):
-        found = _NO_SEAT
         for p in range(stack.shape[2]):
             if stack[a, owner, p] == item:
-                found = p
-        lowest = max(lowest, found)
-    return lowest
+                lowest = max(lowest, p)
+                n_stood += 1
+    return lowest, n_stood
 
 
 @njit(cache=True)
@@ -50,50 +50,63 @@ def _fits(seats, chosen, extra, top):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _quiet_items(seats, must, top):  # type: ignore[no-untyped-def]
-    """Choose which items sit quietly: those that must come first, then by rank, as many as fit."""
-    quiet = np.zeros(len(seats), np.bool_)
-    for first in (True, False):
-        for c in range(len(seats)):
-            if must[c] == first and seats[c] < top and _fits(seats, quiet, c, top):
-                quiet[c] = True
-    return quiet
+def _turn(n_stood, n_releases, must):  # type: ignore[no-untyped-def]
+    """Say when an item may choose: those that stood everywhere first, then those that must and stood somewhere."""
+    if n_stood == n_releases:
+        return 0 if must else 1
+    return 2 if must and n_stood else _NEVER
 
 
 @njit(cache=True)
-def _place(items, seats, quiet, top, out):  # type: ignore[no-untyped-def]
-    """Seat quiet items at the first free position at or below their seats, then the others from the top."""
+def _seated(seats, turns, top):  # type: ignore[no-untyped-def]
+    """Choose which items sit at their seats: turn by turn, in a turn by rank, as many as fit."""
+    chosen = np.zeros(len(seats), np.bool_)
+    for turn in range(_NEVER):
+        for c in range(len(seats)):
+            if turns[c] == turn and seats[c] < top and _fits(seats, chosen, c, top):
+                chosen[c] = True
+    return chosen
+
+
+@njit(cache=True)
+def _first_free(out, start):  # type: ignore[no-untyped-def]
+    p = start
+    while out[p] != HOLE:
+        p += 1
+    return p
+
+
+@njit(cache=True)
+def _place(items, seats, turns, top, out):  # type: ignore[no-untyped-def]
+    """Seat the chosen at the first free position at or below their seats, earlier turns first; others from the top."""
+    chosen = _seated(seats, turns, top)
     out[:] = HOLE
     for seat in range(top):
-        for c in range(len(items)):
-            if quiet[c] and seats[c] == seat:
-                p = seat
-                while out[p] != HOLE:
-                    p += 1
-                out[p] = items[c]
-    p = 0
+        for turn in range(_NEVER):
+            for c in range(len(items)):
+                if chosen[c] and seats[c] == seat and turns[c] == turn:
+                    out[_first_free(out, seat)] = items[c]
     for c in range(len(items)):
-        if not quiet[c]:
-            while out[p] != HOLE:
-                p += 1
-            out[p] = items[c]
+        if not chosen[c]:
+            out[_first_free(out, 0)] = items[c]
 
 
 @njit(cache=True)
 def reseat(owners, ranked, must, stack, out):  # type: ignore[no-untyped-def]
     """Write quiet lists of the owners into ``out``: the same items as ``ranked``, seated to tell as little as may be.
 
-    ``must[j, r]`` says that the r-th item of j's list has to sit quietly if any can.
+    ``must[j, r]`` says that the r-th item of j's list has to sit at its seat if it can, although it was missing once.
     """
     top = out.shape[1]
     for j in owners:
         n = 0
         while n < top and ranked[j, n] != HOLE:
             n += 1
-        seats = np.empty(n, np.int64)
+        seats, turns = np.empty(n, np.int64), np.empty(n, np.int64)
         for r in range(n):
-            seats[r] = _seat(stack, j, ranked[j, r])
-        _place(ranked[j, :n], seats, _quiet_items(seats, must[j, :n], top), top, out[j])
+            seats[r], n_stood = _seat(stack, j, ranked[j, r])
+            turns[r] = _turn(n_stood, len(stack), must[j, r])
+        _place(ranked[j, :n], seats, turns, top, out[j])
 
 
 @njit(cache=True)
@@ -140,20 +153,12 @@ def propose(lists, candidates, pointers, stack, owners, items, places, since):  
             pointers[j] += 1
             if item in (HOLE, j) or _contains(lists[j], item):
                 continue
-            seat = _seat(stack, j, item)
-            place = _hole_for(lists[j], seat) if seat < _NO_SEAT or _known(stack, j, item) else _first_hole(lists[j])
+            seat, n_stood = _seat(stack, j, item)
+            place = _hole_for(lists[j], seat) if n_stood else _first_hole(lists[j])
             items[w], places[w] = item, place
             for a in range(len(stack)):
                 since[w, a] = not _stood_at_or_above(stack[a, j], item, place)
             break
-
-
-@njit(cache=True)
-def _known(stack, owner, item):  # type: ignore[no-untyped-def]
-    found = False
-    for a in range(len(stack)):
-        found |= _contains(stack[a, owner], item)
-    return found
 
 
 @njit(cache=True)

@@ -29,82 +29,22 @@ def nearest(ratings: Ratings, top: int, options: SimilarityOptions | None = None
     """List for every item the ``top`` most similar others."""
     found = np.full((ratings.n_items, top), HOLE, np.int32)
     scores = np.zeros((ratings.n_items, top))
-    every = np.arange(ratings.n_items, dtype=np.int32)
-    _fill(ratings, every, options or SimilarityOptions(), found, scores)
+    _fill(ratings, options or SimilarityOptions(), found, scores)
     return Lists(found, scores)
 
 
-def renew(
-    before: Ratings, lists: Lists, after: Ratings, options: SimilarityOptions | None = None
-) -> tuple[Lists, NDArray[np.int32]]:
-    """Bring lists up to date with later ratings of the same users and items; also give the items looked at again.
-
-    Exact: a list can differ only if its item, or an item that shares a rater with it, has changed.
-    """
-    options = options or SimilarityOptions()
-    stale = _touched(before, after, options)
-    found, scores = lists.items.copy(), _scores_of(lists).copy()
-    found[stale], scores[stale] = HOLE, 0.0
-    _fill(after, stale, options, found, scores)
-    return Lists(found, scores), stale
-
-
-def _scores_of(lists: Lists) -> NDArray[np.float64]:
-    return np.zeros(lists.items.shape) if lists.scores is None else lists.scores
-
-
-def _touched(before: Ratings, after: Ratings, options: SimilarityOptions) -> NDArray[np.int32]:
-    """Give the items that share a rater with a changed item, and the changed ones."""
-    changed = _changed_items(before, after)
-    if options.similarity == "adjusted":  # a user's mean moves all ratings of that user
-        changed = _items_of(after, _users_of(before, changed) | _users_of(after, changed))
-    near = _items_of(after, _users_of(after, changed)) | _items_of(before, _users_of(before, changed))
-    return np.flatnonzero(near | changed).astype(np.int32)
-
-
-def _changed_items(before: Ratings, after: Ratings) -> NDArray[np.bool_]:
-    """Tell which items' columns differ."""
-    old, new = before.by_item(), after.by_item()
-    changed = np.diff(old.indptr) != np.diff(new.indptr)
-    for item in np.flatnonzero(~changed):
-        here, there = slice(*old.indptr[item : item + 2]), slice(*new.indptr[item : item + 2])
-        same = np.array_equal(old.users[here], new.users[there])
-        changed[item] = not (same and np.array_equal(old.values[here], new.values[there]))
-    return changed
-
-
-def _users_of(ratings: Ratings, items: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which users hold one of the items."""
-    found = np.zeros(ratings.n_users, np.bool_)
-    found[ratings.users()[items[ratings.items]]] = True
-    return found
-
-
-def _items_of(ratings: Ratings, users: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which items are held by one of the users."""
-    found = np.zeros(ratings.n_items, np.bool_)
-    found[ratings.items[users[ratings.users()]]] = True
-    return found
-
-
-def _fill(
-    ratings: Ratings,
-    wanted: NDArray[np.int32],
-    options: SimilarityOptions,
-    found: NDArray[np.int32],
-    scores: NDArray[np.float64],
-) -> None:
-    """Write the lists of the wanted items into ``found`` and ``scores``."""
+def _fill(ratings: Ratings, options: SimilarityOptions, found: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
+    """Write the lists of all items into ``found`` and ``scores``."""
     weights = _weights(ratings, options.similarity)
     columns = ratings.by_item()
     order = _column_order(ratings)
     given = ((ratings.indptr, ratings.items, weights), (columns.indptr, columns.users, weights[order]))
     limits = (options.min_support, options.shrinkage)
     if options.similarity in ("pearson", "adjusted"):
-        in_shares(_nearest_corated, ratings.n_ratings, *given, wanted, limits, found, scores)
+        in_shares(_nearest_corated, ratings.n_ratings, *given, limits, found, scores)
     else:
         below = _below(ratings, weights, options.similarity)
-        in_shares(_nearest_cosine, ratings.n_ratings, *given, below, wanted, limits, found, scores)
+        in_shares(_nearest_cosine, ratings.n_ratings, *given, below, limits, found, scores)
 
 
 def _column_order(ratings: Ratings) -> NDArray[np.int64]:
@@ -169,7 +109,7 @@ def _counts(j, rows, columns, counts):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _nearest_cosine(  # type: ignore[no-untyped-def]
-    share, n_shares, rows, columns, below, wanted, limits, found, scores
+    share, n_shares, rows, columns, below, limits, found, scores
 ):
     """Score by the square of the cosine: one rounding, so that equal fractions of whole numbers stay equal.
 
@@ -179,8 +119,7 @@ def _nearest_cosine(  # type: ignore[no-untyped-def]
     n_items, last = len(columns[0]) - 1, found.shape[1] - 1
     counted = min_support > 1 or shrinkage > 0  # the number of co-raters costs half as much again
     dots, counts = np.zeros(n_items), np.zeros(n_items, np.int32)
-    for w in range(share, len(wanted), n_shares):
-        j = wanted[w]
+    for j in range(share, n_items, n_shares):
         _dots(j, rows, columns, dots)
         if counted:
             _counts(j, rows, columns, counts)
@@ -215,14 +154,13 @@ def _corated_sums(j, rows, columns, sums):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _nearest_corated(  # type: ignore[no-untyped-def]
-    share, n_shares, rows, columns, wanted, limits, found, scores
+    share, n_shares, rows, columns, limits, found, scores
 ):
     """Score by the correlation over the users who rated both."""
     min_support, shrinkage = limits
     n_items, last = len(columns[0]) - 1, found.shape[1] - 1
     sums = np.zeros((n_items, 4))
-    for w in range(share, len(wanted), n_shares):
-        j = wanted[w]
+    for j in range(share, n_items, n_shares):
         _corated_sums(j, rows, columns, sums)
         for i in range(n_items):
             dot, below, n = sums[i, 0], sums[i, 1] * sums[i, 2], sums[i, 3]

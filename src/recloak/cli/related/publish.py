@@ -7,25 +7,18 @@ from typing import Any
 import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, source_options, with_progress
-from recloak.cli.related._shared import (
-    bound_of,
-    bound_options,
-    ratings_of,
-    source_argument,
-    store_argument,
-    verdict_json,
-)
+from recloak.cli.related import _shared as shared
 from recloak.related.options import MethodOptions, SimilarityOptions
 
 
 @click.command()
-@store_argument
-@source_argument
+@shared.store_argument
+@shared.source_argument
 @click.option("--lists", "file", help="Lists of another recommender (item, related, score) instead of our own.")
 @click.option(
     "--until", type=int, help="Publish as of this time (seconds since 1970), by default that of the last rating."
 )
-@bound_options
+@shared.bound_options
 @options_of(MethodOptions)
 @options_of(SimilarityOptions)
 @source_options
@@ -47,21 +40,22 @@ def command(
     method = gather(MethodOptions, given)
     if method.method == "rp":
         raise OptionError("rp protects nobody and is for `related simulate` only; use perm or supp")
-    ratings = ratings_of(source, given)
+    ratings = shared.ratings_of(source, given)
     lists = None if file is None else read_lists(file, ratings.item_ids)
     with opened(store, create=True) as history:
         step = publish(
             history,
             ratings,
-            bound=bound_of(given),
+            bound=shared.bound_of(given),
             method=method,
             similarity=gather(SimilarityOptions, given),
             lists=lists,
             until=until,
         )
     if as_json:
+        proof = shared.verdict_json(step.verdict, ratings.item_ids)
         emit_json({"release": step.release.number, "time": step.release.time, **step.cost.to_json(),
-                   "seconds": step.seconds, "verified": verdict_json(step.verdict, ratings.item_ids)})  # fmt: skip
+                   "seconds": step.seconds, "verified": proof})  # fmt: skip
     else:
         click.echo(
             f"Release {step.release.number} stored: recall {step.cost.recall:.3f}, {step.cost.suppressed} entries "

@@ -7,20 +7,13 @@ from typing import Any
 import click
 
 from recloak.cli.common import emit_json, json_option, seed_option, source_options, with_progress
-from recloak.cli.related._shared import (
-    bound_of,
-    bound_options,
-    ratings_of,
-    source_argument,
-    store_argument,
-    verdict_json,
-)
+from recloak.cli.related import _shared as shared
 
 
 @click.command()
-@store_argument
-@source_argument
-@bound_options
+@shared.store_argument
+@shared.source_argument
+@shared.bound_options
 @click.option("--residual", type=click.IntRange(min=2), help="Also sample what an observer learns who knows this many "
               "items of which only some moved.")  # fmt: skip
 @seed_option
@@ -41,16 +34,16 @@ def command(
     from recloak.related.residual import residual_risk
     from recloak.related.verify import verify
 
-    ratings = ratings_of(source, given)
+    ratings = shared.ratings_of(source, given)
     with opened(store) as history:
         known, lists = releases(history), published(history, ratings.item_ids)
     before = BoundOptions.from_mapping(known[-1].settings["bound"]) if known else BoundOptions()
-    bound = bound_of(given, before)
+    bound = shared.bound_of(given, before)
     if given.get("window") is not None:
         require_window(bound, len(lists))
     holders = Holders.of(ratings)
     verdict = verify(lists, holders, bound)
-    answer = verdict_json(verdict, ratings.item_ids)
+    answer = shared.verdict_json(verdict, ratings.item_ids)
     if residual is not None and len(lists) > 1:
         answer["residual"] = residual_risk(lists, holders, ratings, bound, known=residual, rng=seed).to_json()
     if as_json:
@@ -75,8 +68,9 @@ def _say(answer: dict[str, Any]) -> None:
         click.echo(f"  and {len(answer['violations']) - 20} more (--json lists all)")
     if "residual" in answer:
         one = answer["residual"]
+        least = "" if one["exact"] else " at least (further items were chosen greedily)"
         click.echo(
             f"Whoever also knows items whose lists did not move ({one['known']} items in all): above delta in "
             f"{one['above_delta']['rate']:.1%} of {one['above_delta']['n']} sampled moves, "
-            f"at worst {one['max_breach']:.3f}."
+            f"at worst {one['max_breach']:.3f}{least}."
         )
