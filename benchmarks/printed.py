@@ -97,7 +97,7 @@ def violating_border(target, owners, holders, delta) -> set[frozenset[int]]:
     if len(together) >= len(holders[target]) / delta:
         return set()
     border = set()
-    level = {(owner,): holders[owner] for owner in sorted(owners)}
+    level: dict[tuple[int, ...], set[int]] = {(owner,): holders[owner] for owner in sorted(owners)}
     while level:
         kept = {}
         for background, users in level.items():
