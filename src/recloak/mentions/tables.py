@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from recloak.errors import InputError, SourceError
+from recloak.errors import SourceError
 from recloak.mentions.model import MentionIntake, Mentions
 from recloak.ratings import IdMap, Ratings
 from recloak.ratings.columns import NAMES, fold
+from recloak.ratings.tables import as_polars
 
 _TIER = "tier"
 
@@ -30,7 +31,7 @@ def mentions_from_table(
     Columns are recognised by name or named here. Where the table gives no rating, a target's own rating of the item
     stands in for what a reader of the post would guess (paper 004, section 4.4).
     """
-    frame = _as_polars(table)
+    frame = as_polars(table)
     columns = _columns(frame.columns, user=user, item=item, rating=rating)
     frame = frame.select(target=columns["user"], named=columns["item"], said=_said(frame, columns.get("rating")))
     if frame["target"].null_count():
@@ -74,16 +75,6 @@ def read_frame(path: str | Path) -> pl.DataFrame:
 def _plain_header(frame: pl.DataFrame) -> pl.DataFrame:
     """Drop the types that RecBole writes behind a column's name (``user_id:token``)."""
     return frame.rename({name: name.split(":")[0] for name in frame.columns})
-
-
-def _as_polars(table: Any) -> pl.DataFrame:
-    if isinstance(table, pl.DataFrame):
-        return table
-    if isinstance(table, pl.LazyFrame):
-        return table.collect()
-    if hasattr(table, "__arrow_c_stream__"):
-        return pl.DataFrame(table)
-    raise InputError(f"a table must be of polars, pandas or Arrow, got {type(table).__name__}")
 
 
 def _columns(names: list[str], **given: str | None) -> dict[str, str]:

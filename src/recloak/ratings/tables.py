@@ -34,7 +34,7 @@ def ratings_from_table(
     scale: Scale | None = None,
 ) -> Ratings:
     """Make ratings from a polars, pandas or Arrow table."""
-    frame = _as_polars(table)
+    frame = as_polars(table)
     columns = find_columns(frame.columns, user=user, item=item, rating=rating, time=time)
     return _ratings_from_frame(frame.select(pl.col(name).alias(role) for role, name in columns.items()), scale)
 
@@ -58,7 +58,8 @@ def _ratings_from_frame(frame: pl.DataFrame, scale: Scale | None) -> Ratings:
     return rows.finish(scale)
 
 
-def _as_polars(table: Any) -> pl.DataFrame:
+def as_polars(table: Any) -> pl.DataFrame:
+    """Take a polars, pandas or Arrow table as polars, without copying where that is possible."""
     if isinstance(table, pl.DataFrame):
         return table
     if isinstance(table, pl.LazyFrame):

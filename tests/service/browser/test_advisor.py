@@ -19,10 +19,10 @@ def marks(page):
 def test_typing_marks_titles_and_says_what_each_gives_away(visit):
     page = visit("/", user=0)
     page.locator("#draft").press_sequentially(RISKY, delay=2)
-    page.wait_for_selector("#backdrop mark.most")
-    assert marks(page) == {"Zorgon": "most", "The Glass Orchard": "much"}
+    page.wait_for_selector("#backdrop mark.little")
+    assert marks(page) == {"Zorgon": "most", "The Glass Orchard": "little"}
     told = page.locator("#finds-list .name, #finds-list .gives").all_inner_texts()
-    assert told == ["Zorgon (1950)", "gives most away", "The Glass Orchard (1987)", "gives much away"]
+    assert told == ["Zorgon (1950)", "gives most away", "The Glass Orchard (1987)", "gives a little away"]
     assert words(page) == "Nearly alone"
 
 
@@ -54,13 +54,13 @@ def test_a_suggestion_changes_the_text_and_the_meter_and_can_be_taken_back(advis
 
 
 def test_an_added_title_is_counted_and_brings_what_was_promised(advised):
-    page = advised("I liked Fjordlight, Orchid Protocol and Slow Comet")
+    page = advised("I liked Ninety Miles of Rain (2001) and Brass Weather")
     assert words(page) == "Nearly alone"
     button = page.get_by_role("button", name="Add The Cartographer's Son (1997)")
-    assert "then one of about 10" in button.inner_text()
+    assert "then one of dozens" in button.inner_text()
     with page.answering():
         button.click()
-    page.wait_for_selector('#meter-words:text-is("One of about 10")')
+    page.wait_for_selector('#meter-words:text-is("One of dozens")')
     assert page.input_value("#draft").endswith("\nWhat do you think of The Cartographer's Son (1997)?")
     assert "The Cartographer's Son" in marks(page)
 
@@ -145,7 +145,7 @@ def test_what_was_posted_counts_from_then_on(advised):
         page.click("#posted")
     page.wait_for_selector("#earlier li")
     assert page.input_value("#draft") == ""
-    assert words(page) == "One of about 5"
+    assert words(page) == "Nearly alone"
     with page.answering():
         page.get_by_role("button", name="Take Zorgon (1950) off").click()
     page.wait_for_selector('#meter-words:text-is("One of hundreds")')

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.cli.common import F, emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
 from recloak.errors import OptionError
 from recloak.mentions.options import IdentifyOptions
 
@@ -17,8 +17,19 @@ if TYPE_CHECKING:
     from recloak.ratings import Ratings
 
 _page_option = click.option("-o", "--out", type=click.Path(path_type=Path), help="Page to write (.html).")
-_mentions_option = click.option("--mentions", "said", required=True, help="Table of who mentioned which item.")
-_possible_option = click.option("--possible", is_flag=True, help="Count finds of tier 'possible' as well.")
+
+
+def _on_ratings(function: F) -> F:
+    """Give a command the ratings, the mentions and how the attacker scores."""
+    for decorate in (
+        options_of(IdentifyOptions),
+        source_options,
+        click.option("--possible", is_flag=True, help="Count finds of tier 'possible' as well."),
+        click.option("--mentions", "said", required=True, help="Table of who mentioned which item."),
+        click.argument("ratings", nargs=-1, required=True),
+    ):
+        function = decorate(function)
+    return function
 
 
 @click.group()
@@ -93,11 +104,7 @@ def _say_found(counts: dict[str, int], speed: int, out: Path | None) -> None:
 
 
 @command.command()
-@click.argument("ratings", nargs=-1, required=True)
-@_mentions_option
-@_possible_option
-@source_options
-@options_of(IdentifyOptions)
+@_on_ratings
 @click.option(
     "--absent",
     type=click.FloatRange(0, 1),
@@ -146,11 +153,7 @@ def identify(
 
 
 @command.command()
-@click.argument("ratings", nargs=-1, required=True)
-@_mentions_option
-@_possible_option
-@source_options
-@options_of(IdentifyOptions)
+@_on_ratings
 @_page_option
 @json_option
 @with_progress
