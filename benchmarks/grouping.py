@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from recloak.publish.embed import embed
 from recloak.publish.group import GroupOptions, group, group_points
 from recloak.publish.model import Padding
-from recloak.publish.pad import PadOptions, pad
+from recloak.publish.pad import RANK, PadOptions, pad
 from recloak.ratings import Ratings, read
 
 Points = NDArray[np.float32]
@@ -88,7 +88,7 @@ def accuracy() -> None:
     probed = np.random.default_rng(1).random(ratings.n_ratings) < 0.1
     train = ratings.where(~probed)
     probe = ratings.users()[probed], ratings.items[probed], ratings.values[probed]
-    for rank in (3, 5, 8, PadOptions().rank, 32):
+    for rank in (3, 5, 8, RANK, 32):
         padding = pad(train, PadOptions(rank=rank), rng=0)
         plain = rmse(padding.predict(*probe[:2]), probe[2])
         print(f"rank {rank}: unanonymised {plain:.4f}")

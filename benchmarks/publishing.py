@@ -43,10 +43,10 @@ def main(arguments: list[str]) -> None:
 def labels(source: str) -> None:
     """Print what a label's grid and fewest raters cost in accuracy and give away of the number of raters."""
     train, probe = _split(read(source))
-    padding = pad(train, PadOptions(), rng=0)
-    plain = _rmse(padding.predict(*probe[:2]), probe[2])
-    print(f"unanonymised model: RMSE {plain:.4f} on {len(probe[2]):,} held-out ratings")
     for k in (5, 50):
+        padding = pad(train, PadOptions().for_groups(k), rng=0)
+        plain = _rmse(padding.predict(*probe[:2]), probe[2])
+        print(f"unanonymised model of rank {padding.rank}: RMSE {plain:.4f} on {len(probe[2]):,} held-out ratings")
         grouping = group(padding, GroupOptions(k=k), ratings=train, rng=0)
         cells = tally(train, padding, grouping)
         for mode, min_raters, grid in _settings(k):

@@ -185,3 +185,8 @@ def test_movielens_is_predicted_better_than_by_biases_and_by_means(data):
     svd, bias, mean = (np.sqrt(np.mean((padding.predict(users, items) - values) ** 2)) for padding in paddings)
     assert svd < 0.845
     assert svd < bias < mean
+
+
+def test_large_groups_are_padded_with_fewer_factors_unless_a_rank_is_asked_for():
+    assert [PadOptions().for_groups(k).rank for k in (5, 19, 20, 50)] == [22, 22, 5, 5]
+    assert PadOptions(rank=9).for_groups(50).rank == 9

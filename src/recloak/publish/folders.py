@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,9 +24,13 @@ from recloak.files import sha256_of, written_folder
 from recloak.publish.card import data_card
 from recloak.publish.manifest import make_manifest
 from recloak.publish.model import CARD, MANIFEST, TABLES, table_names
+from recloak.publish.packed import packed_file
+from recloak.publish.profiles import FullProfiles
 from recloak.publish.release import Block, Release
 from recloak.publish.verify import verify
 from recloak.publish.writing import Column, ItemColumn, table_file
+
+T = TypeVar("T")
 
 ACCOUNT = "account.json"
 MAPPING = "mapping.parquet"
@@ -129,6 +133,9 @@ def _write_table(release: Release, path: Path, layout: str, table: str, file_for
         return _write_members(release, path, file_format)
     name = TABLES[layout][table][0]
     items = ItemColumn(release.item_ids)
+    profiles = release.profiles
+    if layout == "grouped" and file_format == "parquet" and isinstance(profiles, FullProfiles) and profiles.coded:
+        return _write_packed(release, profiles, path, name, items)
     types = {name: pa.int32(), "item": items.type, "rating": pa.float32()}
     n_rows, gridded = 0, release.facts.grid is not None
     total = release.facts.n_groups if layout == "grouped" else release.facts.n_users
@@ -140,12 +147,24 @@ def _write_table(release: Release, path: Path, layout: str, table: str, file_for
     return n_rows
 
 
+def _write_packed(release: Release, profiles: FullProfiles, path: Path, name: str, items: ItemColumn) -> int:
+    """Write full profiles on a grid, by far the largest table there is, in pages of our own."""
+    with (
+        progress.task("writing", release.facts.n_groups) as advance,
+        packed_file(path, name, items, profiles.grid.values) as sink,
+    ):
+        for names, codes in _ahead(release.code_blocks(profiles)):
+            sink.write(names, codes)
+            advance(len(names))
+    return len(profiles.counts) * profiles.n_items
+
+
 def _columns(name: str, block: Block, items: ItemColumn) -> dict[str, Column]:
     repeated = np.repeat(block.names.astype(np.int32), np.diff(block.cells.indptr))
     return {name: repeated, "item": items.of(block.cells.items), "rating": block.cells.labels}
 
 
-def _ahead(blocks: Iterator[Block]) -> Iterator[Block]:
+def _ahead(blocks: Iterator[T]) -> Iterator[T]:
     """Give the blocks in order while one thread prepares the next."""
     with ThreadPoolExecutor(1) as worker:
         waiting = worker.submit(next, blocks, None)

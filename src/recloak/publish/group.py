@@ -30,7 +30,7 @@ from recloak.ratings import Ratings
 
 START = 2560  # users of a bin when groups are started
 BIN = 10240  # users of a bin when groups exchange members: its points and sums stay in a core's cache
-ROUNDS = 3  # times that a bin is gone through in a sweep
+ROUNDS = 2  # times that a bin is gone through in a sweep
 METHODS = ("default", "paper")
 _SAMPLE = 100_000  # ratings looked at to measure the residuals
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numba import njit
@@ -105,13 +105,24 @@ class FullProfiles:
 
     def rows(self, groups: NDArray[np.integer]) -> Cells:
         """Give the profiles of some groups."""
-        n_rows, n_items = len(groups), self.n_items
-        labels = np.empty((n_rows, n_items), np.float32)
-        means, grid = self.means, self.grid.bare
-        work = groups.astype(np.int64), means, self.indptr, self.items, self.corrections, grid, labels
-        in_shares(_fill, n_rows, *work, little=2 * _ROWS)
-        indptr = np.arange(n_rows + 1, dtype=np.int64) * n_items
-        return Cells(indptr, _every_item(n_rows, n_items), labels.reshape(-1))
+        labels = self._filled(groups, np.empty((len(groups), self.n_items), np.float32))
+        indptr = np.arange(len(groups) + 1, dtype=np.int64) * self.n_items
+        return Cells(indptr, _every_item(len(groups), self.n_items), labels.reshape(-1))
+
+    @property
+    def coded(self) -> bool:
+        """Whether labels are the few values of a grid, whose numbers fit into a byte."""
+        return 0 < len(self.grid.values) <= 256
+
+    def codes(self, groups: NDArray[np.integer]) -> NDArray[np.uint8]:
+        """Give the labels of some groups as numbers of the grid's values: (len(groups), n_items)."""
+        return self._filled(groups, np.empty((len(groups), self.n_items), np.uint8))
+
+    def _filled(self, groups: NDArray[np.integer], table: NDArray[Any]) -> NDArray[Any]:
+        corrections = self.indptr, self.items, self.corrections
+        work = groups.astype(np.int64), self.means, corrections, self.grid.bare, table.dtype == np.uint8, table
+        in_shares(_fill, len(groups), *work, little=2 * _ROWS)
+        return table
 
 
 @lru_cache(maxsize=1)
@@ -160,30 +171,36 @@ def _add_tile(out, bias, base, factors, item_factors, left):  # type: ignore[no-
 
 
 @njit(cache=True, nogil=True)
-def _round_row(row, low, high, step, values):  # type: ignore[no-untyped-def]
-    """Bring a row inside the scale and onto the grid (as `on_grid` does for one value)."""
-    if step == 0.0:
-        for i in range(len(row)):
-            row[i] = min(max(row[i], low), high)
-        return
-    for i in range(len(row)):
-        inside = min(max(row[i], low), high)
-        row[i] = values[min(int((inside - low) / step + 0.5), len(values) - 1)]
+def _finish(tile, grid, coded, out):  # type: ignore[no-untyped-def]
+    """Bring a tile inside the scale and onto the grid (as `on_grid` does for one value), or give the grid's numbers."""
+    low, high, step, values = grid
+    for i in range(len(tile)):
+        inside = min(max(tile[i], low), high)
+        if step == 0.0:
+            out[i] = inside
+        else:
+            code = min(np.int32((inside - low) / step + 0.5), np.int32(len(values) - 1))
+            out[i] = code if coded else values[code]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def _fill(share, n_shares, groups, means, indptr, items, corrections, grid, labels):  # type: ignore[no-untyped-def]
+def _fill(share, n_shares, groups, means, corrections, grid, coded, table):  # type: ignore[no-untyped-def]
     bias, factors, base, item_factors = means
-    low, high, step, values = grid
-    n_rows, n_items = labels.shape
-    for chunk in range(share, (n_rows + _ROWS - 1) // _ROWS, n_shares):
-        first, last = chunk * _ROWS, min((chunk + 1) * _ROWS, n_rows)
+    indptr, items, added = corrections
+    n_rows, n_items = table.shape
+    tile, places = np.empty(_TILE, np.float32), np.empty(_ROWS, np.int64)
+    for first in range(share * _ROWS, n_rows, n_shares * _ROWS):
+        last = min(first + _ROWS, n_rows)
+        for row in range(first, last):
+            places[row - first] = indptr[groups[row]]
         for left in range(0, n_items, _TILE):
             right = min(left + _TILE, n_items)
+            part = tile[: right - left]
             for row in range(first, last):
-                group = groups[row]
-                _add_tile(labels[row, left:right], bias[group], base[left:right], factors[group], item_factors, left)
-        for row in range(first, last):
-            for c in range(indptr[groups[row]], indptr[groups[row] + 1]):
-                labels[row, items[c]] += corrections[c]
-            _round_row(labels[row], low, high, step, values)
+                group, c = groups[row], places[row - first]
+                _add_tile(part, bias[group], base[left:right], factors[group], item_factors, left)
+                while c < indptr[group + 1] and items[c] < right:
+                    part[items[c] - left] += added[c]
+                    c += 1
+                places[row - first] = c
+                _finish(part, grid, coded, table[row, left:right])

@@ -22,7 +22,7 @@ from recloak.publish.options import PublishOptions
 from recloak.publish.pad import PadOptions, pad
 from recloak.publish.profiles import Profiles
 from recloak.publish.release import Release, release
-from recloak.publish.tally import Tally, tally
+from recloak.publish.tally import Tally, count_raters, tally
 from recloak.randomness import Randomness, Rng, randomness
 from recloak.ratings import Ratings
 
@@ -61,7 +61,7 @@ def publish(
     chance, clock = randomness(rng), Clock()
     ratings = require_publishable(ratings, options)
     with clock.step("pad") as said:
-        padding = pad(ratings, pad_options or PadOptions(), rng=chance.child("pad"))
+        padding = pad(ratings, (pad_options or PadOptions()).for_groups(options.k), rng=chance.child("pad"))
         said["rank"] = padding.rank
     with clock.step("group") as said:
         choice = (group_options or GroupOptions()).but(k=options.k)
@@ -123,9 +123,7 @@ def link_confidence(cells: Tally, grouping: Grouping) -> dict[str, Any]:
 def link_counts(cells: Tally, grouping: Grouping, n: int) -> NDArray[np.int64]:
     """Count the rated cells by raters and members: (n, n), n above the largest group."""
     n_cells = np.zeros((n, n), np.int64)
-    for size in np.unique(grouping.sizes):
-        mine = np.repeat(grouping.sizes == size, np.diff(cells.indptr))
-        n_cells[:, size] = np.bincount(cells.raters[mine], minlength=n)
+    count_raters(cells, grouping.sizes, n_cells)
     return n_cells
 
 

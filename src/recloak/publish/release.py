@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from recloak.errors import InputError
 from recloak.publish.manifest import Facts
 from recloak.publish.model import Grouping
-from recloak.publish.profiles import Cells, Profiles
+from recloak.publish.profiles import Cells, FullProfiles, Profiles
 from recloak.publish.pseudonyms import keyed_order, secret_key
 from recloak.randomness import Rng, randomness
 from recloak.ratings import IdMap, Ratings
@@ -57,6 +57,11 @@ class Release:
         rows = self.group_order if layout == "grouped" else self.group_order[self.groups]
         for start, stop in _cuts(self.profiles.counts[rows]):
             yield Block(np.arange(start + 1, stop + 1), self.profiles.rows(rows[start:stop]))
+
+    def code_blocks(self, profiles: FullProfiles) -> Iterator[tuple[NDArray[np.int32], NDArray[np.uint8]]]:
+        """Give full profiles group by group: the groups' names, and their labels as numbers of the grid's values."""
+        for start, stop in _cuts(profiles.counts[self.group_order]):
+            yield np.arange(start + 1, stop + 1, dtype=np.int32), profiles.codes(self.group_order[start:stop])
 
     def to_polars(self) -> pl.DataFrame:
         """Give the whole release as a table ``user``, ``item``, ``rating``; for small releases."""

@@ -105,3 +105,11 @@ def _add_up(share, n_shares, starts, members, row_starts, row_items, row_values,
                 cells.sums[place], cells.surprises[place] = total[item], surprise[item]
                 place += 1
                 count[item], total[item], surprise[item] = 0, 0.0, 0.0
+
+
+@njit(cache=True, nogil=True)
+def count_raters(cells, sizes, n_cells):  # type: ignore[no-untyped-def]
+    """Count the cells by their number of raters (row) and of members (column)."""
+    for group in range(len(sizes)):
+        for c in range(cells.indptr[group], cells.indptr[group + 1]):
+            n_cells[cells.raters[c], sizes[group]] += 1

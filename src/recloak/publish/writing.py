@@ -74,22 +74,26 @@ def table_file(path: Path, types: dict[str, pa.DataType], file_format: str, *, g
 
 
 def _parquet_writer(path: Path, types: dict[str, pa.DataType], *, gridded: bool) -> pq.ParquetWriter:
-    """Choose the encodings: differences for ascending whole numbers, a dictionary for what repeats.
+    """Open a Parquet file.
 
     No column may hold nothing; said in the schema, that makes reading the file five times as fast.
     """
+    schema = pa.schema([pa.field(name, kind, nullable=False) for name, kind in types.items()])
+    return pq.ParquetWriter(path, schema, **settings(types, gridded=gridded))
+
+
+def settings(types: dict[str, pa.DataType], *, gridded: bool) -> dict[str, Any]:
+    """Choose the encodings: differences for ascending whole numbers, a dictionary for what repeats."""
     deltas = {name: "DELTA_BINARY_PACKED" for name, kind in types.items() if pa.types.is_integer(kind)}
     deltas.pop("group", None)
     repeated = [name for name in types if name not in deltas and (gridded or name != "rating")]
-    return pq.ParquetWriter(
-        path,
-        pa.schema([pa.field(name, kind, nullable=False) for name, kind in types.items()]),
-        compression={name: "none" if gridded and name == "rating" else "zstd" for name in types},
-        use_dictionary=repeated or False,
-        column_encoding=deltas or None,
-        write_statistics=False,
-        store_schema=False,
-    )
+    return {
+        "compression": {name: "none" if gridded and name == "rating" else "zstd" for name in types},
+        "use_dictionary": repeated or False,
+        "column_encoding": deltas or None,
+        "write_statistics": False,
+        "store_schema": False,
+    }
 
 
 class _ParquetSink:

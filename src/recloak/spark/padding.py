@@ -93,7 +93,7 @@ class Sides(NamedTuple):
 def pad_blocks(blocks: Blocks, options: PadOptions, rng: Randomness) -> ItemPadding:
     """Factorise as `recloak.publish.factorise.factorise` does."""
     with task("padding", options.iterations + 2 * START_ROUNDS) as advance:
-        side = _start(blocks, options.rank, rng, advance)
+        side = _start(blocks, options.n_factors, rng, advance)
         previous = np.inf
         for n in range(1, options.iterations + 1):
             following, energy = _round(blocks, side)

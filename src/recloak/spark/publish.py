@@ -81,8 +81,9 @@ def publish(
     if layout not in TABLES:
         raise OptionError(f"layout must be one of {', '.join(TABLES)}, got {layout!r}")
     public, hidden = check_folders(folder, private)
+    padding = (pad_options or PadOptions()).for_groups(options.k)
     work = _Work(
-        spark, options, cutting or SparkOptions(), pad_options or PadOptions(), group_options or GroupOptions(),
+        spark, options, cutting or SparkOptions(), padding, group_options or GroupOptions(),
         layout, randomness(rng), Clock(),
     )  # fmt: skip
     with told_plainly(), scratch_folder(hidden) as scratch:

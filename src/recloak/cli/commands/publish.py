@@ -11,6 +11,7 @@ from recloak.cli.common import emit_json, gather, json_option, options_of, seed_
 from recloak.cli.engine import engine_options, on_spark, spark_session
 from recloak.errors import OptionError
 from recloak.publish.options import PublishOptions
+from recloak.publish.pad import PadOptions
 
 if TYPE_CHECKING:
     from recloak.publish.manifest import Facts
@@ -54,6 +55,7 @@ _folder = click.Path(path_type=Path)
 )
 @click.option("--private", metavar="DIR", type=_folder, help="where who-is-who goes [default: DIR-private]")
 @engine_options
+@options_of(PadOptions)
 @source_options
 @seed_option
 @json_option
@@ -95,7 +97,8 @@ def _here(
     from recloak.publish.recipe import publish
     from recloak.ratings import ReadOptions, read
 
-    release = publish(read(source, options=gather(ReadOptions, given)), options=options, rng=seed)
+    ratings = read(source, options=gather(ReadOptions, given))
+    release = publish(ratings, options=options, pad_options=gather(PadOptions, given), rng=seed)
     release.write(public, private=hidden, layout=layout, format=file_format)
     return release.facts
 
@@ -108,11 +111,14 @@ def _on_spark(
 
     if file_format != "parquet":
         raise OptionError(f"--engine spark writes Parquet, not {file_format}")
-    reading = gather(ReadOptions, given)
+    reading, padding = gather(ReadOptions, given), gather(PadOptions, given)
+    if padding.predictor != "svd":
+        raise OptionError(f"--engine spark predicts by svd, not {padding.predictor}")
     with spark_session(given) as spark:
         from recloak.spark.publish import publish
 
         published = publish(
-            spark, source, public, private=hidden, layout=layout, options=options, reading=reading, rng=seed
-        )
+            spark, source, public, private=hidden, layout=layout, options=options, reading=reading, rng=seed,
+            pad_options=padding,
+        )  # fmt: skip
     return published.facts

@@ -101,13 +101,38 @@ def _mix(word):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _is_allowed(label, low, high, per_step, values):  # type: ignore[no-untyped-def]
-    if not (low <= label <= high):
-        return False
-    if per_step == 0.0:
-        return True
-    code = int((label - low) * per_step + np.float32(0.5))
-    return code < len(values) and values[code] == label
+def _disorder(ranks):  # type: ignore[no-untyped-def]
+    """Count the items that do not stand above the one before."""
+    n, before, after = 0, ranks[:-1], ranks[1:]
+    for r in range(len(after)):
+        n += after[r] <= before[r]
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _off_grid(labels, low, high, per_step, values):  # type: ignore[no-untyped-def]
+    """Count the labels that are not allowed."""
+    n, top = 0, np.int32(len(values) - 1)
+    for r in range(len(labels)):
+        label = labels[r]
+        inside = low <= label <= high  # what is no number is not inside
+        if inside and per_step > 0:
+            code = np.int32((label - low) * per_step + np.float32(0.5))
+            inside = values[min(code, top)] == label
+        n += not inside
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _marks(items, bits, first_key, second_key):  # type: ignore[no-untyped-def]
+    """Give the two sums over the cells of a row."""
+    one, two = np.uint64(0), np.uint64(0)
+    for r in range(len(items)):
+        word = (np.uint64(items[r]) << np.uint64(32)) | np.uint64(bits[r])
+        mixed = _mix(word ^ first_key)
+        one += mixed
+        two += (mixed ^ (mixed >> np.uint64(29)) ^ second_key) * np.uint64(0x9E3779B97F4A7C15)
+    return one, two
 
 
 @njit(cache=True, nogil=True)
@@ -116,22 +141,14 @@ def _scan(share, n_shares, starts, cells, allowed, keys, counts, marks, faults):
     names, items, ranks, labels = cells
     low, high, per_step, values = allowed
     bits = labels.view(np.uint32)
-    disorder, off = 0, 0
     for run in range(share, len(starts) - 1, n_shares):
         first, stop = starts[run], starts[run + 1]
-        one, two = np.uint64(0), np.uint64(0)
-        for r in range(first, stop):
-            disorder += r > first and ranks[r] <= ranks[r - 1]
-            off += not _is_allowed(labels[r], low, high, per_step, values)
-            word = (np.uint64(items[r]) << np.uint64(32)) | np.uint64(bits[r])
-            mixed = _mix(word ^ keys[0])
-            one += mixed
-            two += (mixed ^ (mixed >> np.uint64(29)) ^ keys[1]) * np.uint64(0x9E3779B97F4A7C15)
+        if _disorder(ranks[first:stop]):
+            faults[0] = 1
+        if _off_grid(labels[first:stop], low, high, per_step, values):
+            faults[2] = 1
+        one, two = _marks(items[first:stop], bits[first:stop], keys[0], keys[1])
         row = names[first] - 1
         counts[row] += stop - first
         marks[row, 0] += one
         marks[row, 1] += two
-    if disorder:
-        faults[0] = 1
-    if off:
-        faults[2] = 1

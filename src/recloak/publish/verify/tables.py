@@ -96,9 +96,16 @@ def _check_schema(path: Path, schema: pa.Schema, columns: tuple[str, ...]) -> No
             raise WrongTableError(f"{path.name}: the column {field.name} must not be of type {kind}")
 
 
+def _array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Give a column as one array; where it is one already, nothing is copied."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+
+
 def _arrays(path: Path, block: Any) -> list[pa.Array]:
-    arrays = [column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column for column in block.columns]
-    arrays = [array.chunk(0) if isinstance(array, pa.ChunkedArray) else array for array in arrays]
+    arrays = [_array(column) for column in block.columns]
     if any(array.null_count for array in arrays):
         raise WrongTableError(f"{path.name}: has empty cells")
     return arrays
