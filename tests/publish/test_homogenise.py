@@ -7,7 +7,7 @@ from recloak.errors import InputError, OptionError
 from recloak.publish.grid import default_step, make_grid
 from recloak.publish.homogenise import homogenise
 from recloak.publish.model import Grouping, Padding
-from recloak.publish.options import HomogeniseOptions
+from recloak.publish.options import HomogeniseOptions, PublishOptions
 from recloak.publish.profiles import Profiles
 from recloak.ratings import Ratings, Scale
 from tests.publish.helpers import some_grouping, some_padding
@@ -132,3 +132,26 @@ def test_steps_of_different_users_are_refused():
     ratings = Ratings.from_arrays([0, 1], [0, 1], [1.0, 5.0])
     with pytest.raises(InputError, match="same users"):
         homogenise(ratings, some_padding(ratings), Grouping(np.zeros(3, np.int32), 2))
+
+
+@given(small_ratings(min_users=4), st.sampled_from([0.34, 0.5, 0.6, 0.75, 1.0]), st.integers(0, 9))
+def test_no_released_item_was_rated_by_more_than_the_allowed_share_and_no_other_is_left_out(ratings, share, seed):
+    padding, grouping = some_padding(ratings, seed=seed), some_grouping(ratings.n_users, 2, seed)
+    all_cells = table(homogenise(ratings, padding, grouping, HomogeniseOptions(mode="pure")))
+    raters = {
+        (g, i): np.count_nonzero((grouping.labels[ratings.users()] == g) & (ratings.items == i)) for g, i in all_cells
+    }
+    wanted = {cell for cell in all_cells if raters[cell] <= share * grouping.sizes[cell[0]] + 1e-9}
+    capped = HomogeniseOptions(mode="pure", max_link=share)
+    if {g for g, _ in wanted} != set(range(grouping.n_groups)):
+        with pytest.raises(InputError, match="without a single item"):
+            homogenise(ratings, padding, grouping, capped)
+    else:
+        assert table(homogenise(ratings, padding, grouping, capped)) == {cell: all_cells[cell] for cell in wanted}
+
+
+def test_a_cap_on_links_is_for_pure_releases_without_diversity():
+    with pytest.raises(OptionError, match="padded row has every item"):
+        PublishOptions(max_link=0.5)
+    with pytest.raises(OptionError, match="exclude each other"):
+        PublishOptions(mode="pure", max_link=0.5, diversity="1,2")

@@ -278,3 +278,19 @@ def test_one_and_two_threads_give_the_same_bytes(tmp_path, mode):
         env = {**os.environ, "NUMBA_NUM_THREADS": threads, "POLARS_MAX_THREADS": threads, "OMP_NUM_THREADS": threads}
         subprocess.run(command, check=True, cwd=tmp_path, env=env)
     assert contents(tmp_path / "out-1") == contents(tmp_path / "out-2")
+
+
+def test_a_cap_on_links_is_kept_seen_from_outside_and_said_on_the_card(tmp_path):
+    ratings = some_ratings(40, 12, density=0.6)
+    some_release(ratings, k=4, mode="pure", max_link=0.5).write(tmp_path / "out", private=tmp_path / "who")
+    mapping = pl.read_parquet(tmp_path / "who" / "mapping.parquet")
+    rated = pl.DataFrame(
+        {"user_id": ratings.user_ids.decode(ratings.users()), "item": ratings.item_ids.decode(ratings.items)}
+    )
+    raters = rated.join(mapping, on="user_id").group_by("group", "item").agg(raters=pl.len())
+    shown = pl.read_parquet(tmp_path / "out" / "ratings.parquet").join(mapping, on="user")
+    sizes = mapping.group_by("group").agg(members=pl.len())
+    shares = shown.select("group", "item").unique().join(raters, on=["group", "item"]).join(sizes, on="group")
+    links = (shares["raters"] / shares["members"]).to_numpy()
+    assert 0 < links.max() <= 0.5
+    assert "more than 50% rated it" in (tmp_path / "out" / "README.md").read_text()

@@ -25,6 +25,8 @@ from recloak.publish.tally import Tally, tally
 from recloak.ratings import Ratings
 from recloak.threads import in_shares
 
+_ROUNDING = 1e-9  # so that 3 of 5 are not above 0.6
+
 
 def homogenise(
     ratings: Ratings, padding: Padding, grouping: Grouping, options: HomogeniseOptions | None = None
@@ -42,10 +44,24 @@ def profiles_of(cells: Tally, padding: Padding, grouping: Grouping, options: Hom
     """Give each group its profile from what its raters said."""
     means = group_means(padding, grouping)
     if options.mode == "pure":
+        cells = cells if options.max_link is None else within_cap(cells, grouping, options.max_link)
         labels = _pure_labels(cells, means, grouping, options.min_raters, grid)
         return SparseProfiles(cells.indptr, cells.items, labels, len(means.base))
     indptr, items, corrections = _corrections(cells, grouping, options.min_raters)
     return FullProfiles(means, indptr, items, corrections, grid)
+
+
+def within_cap(cells: Tally, grouping: Grouping, max_link: float) -> Tally:
+    """Leave out the cells that more than a share of their group rated: k' / |C| > max_link.
+
+    Whoever knows a person's group is sure of the person's link to a shown item to the degree k' / |C|.
+    """
+    kept = cells.raters <= np.repeat(grouping.sizes * max_link + _ROUNDING, np.diff(cells.indptr))
+    counts = _count_by_group(cells.indptr, kept)
+    if not counts.all():
+        raise InputError(f"max_link {max_link:g} leaves a group without a single item; raise it, or raise k")
+    indptr = np.concatenate(([0], np.cumsum(counts)))
+    return Tally(indptr, cells.items[kept], cells.raters[kept], cells.sums[kept], cells.surprises[kept])
 
 
 def group_means(padding: Padding, grouping: Grouping) -> GroupMeans:

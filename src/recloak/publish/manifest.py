@@ -29,6 +29,7 @@ class Facts:
     n_ratings: int
     n_groups: int
     scale: Scale
+    max_link: float | None = None
 
     @property
     def label_meaning(self) -> str:
@@ -55,6 +56,11 @@ def promised(facts: Facts) -> list[str]:
         sentences.append(
             f"Every rating lies on the grid of step {facts.grid:g} from {facts.scale.low:g} to {facts.scale.high:g}."
         )
+    if facts.max_link is not None:
+        sentences.append(
+            f"No item stands in a row of whose members more than {facts.max_link:.0%} rated it (checked against the "
+            "source by its owner)."
+        )
     if facts.mode == "padded":
         sentences.append("Every group has a rating for every item, so that the presence of an item tells nothing.")
     if facts.diversity is not None:
@@ -76,7 +82,8 @@ def not_promised(facts: Facts) -> list[str]:
     ]
     if facts.mode == "pure":
         sentences.append(
-            "That nobody can tell what a person did not rate: an item missing from a row was rated by none."
+            "That nobody can tell what a person did not rate: an item missing from a row was rated by none"
+            + ("." if facts.max_link is None else f", or by more than {facts.max_link:.0%}, of its members.")
         )
     if facts.paper:
         sentences.append(

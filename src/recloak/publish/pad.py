@@ -7,43 +7,18 @@ released cell puts the rating in place of the prediction.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from recloak.errors import InputError
-from recloak.options import Options, option
 from recloak.publish.factorise import factorise
 from recloak.publish.model import Padding
+from recloak.publish.options import RANK, PadOptions
 from recloak.randomness import Randomness, Rng, randomness
 from recloak.ratings import Ratings
 
-RANK = 22
-_LOW_RANK = 5
-_LARGE_GROUPS = 20  # in groups from here on a low rank makes as good a release, in a third of the time
-
-
-@dataclass(frozen=True, kw_only=True)
-class PadOptions(Options):
-    """How missing cells are predicted."""
-
-    predictor: str = option("svd", "how missing ratings are predicted", choices=("svd", "bias", "mean"))
-    rank: int | None = option(
-        None, "number of factors of the svd predictor; by default 22, and 5 for groups of 20 or more",
-        at_least=0, at_most=510,
-    )  # fmt: skip
-    iterations: int = option(8, "rounds over users and items, at most", at_least=1)
-    tolerance: float = option(0.0005, "stop when a round gains less than this, in nats per rating", at_least=0)
-
-    @property
-    def n_factors(self) -> int:
-        """The rank asked for, or the default."""
-        return RANK if self.rank is None else self.rank
-
-    def for_groups(self, k: int) -> PadOptions:
-        """Choose the rank where none was asked for: what groups of k can carry (docs/decisions/grouping.md)."""
-        return self if self.rank is not None else self.but(rank=RANK if k < _LARGE_GROUPS else _LOW_RANK)
+__all__ = ["RANK", "PadOptions", "Predictor", "item_means", "named_predictor", "pad"]
 
 
 class Predictor(Protocol):

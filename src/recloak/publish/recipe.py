@@ -20,7 +20,7 @@ from recloak.publish.manifest import Facts
 from recloak.publish.model import Grouping, Padding
 from recloak.publish.options import PublishOptions
 from recloak.publish.pad import PadOptions, pad
-from recloak.publish.profiles import Profiles
+from recloak.publish.profiles import Profiles, SparseProfiles
 from recloak.publish.release import Release, release
 from recloak.publish.tally import Tally, count_raters, tally
 from recloak.randomness import Randomness, Rng, randomness
@@ -82,6 +82,8 @@ def make_release(
         cells = tally(ratings, padding, grouping)
         profiles = profiles_of(cells, padding, grouping, options.labels, grid)
         said.update(link_confidence(cells, grouping))
+        if options.max_link is not None:
+            said.update(max_link=options.max_link, left_out=len(cells.items) - int(profiles.counts.sum()))
     if options.wanted_diversity is not None:
         with clock.step("diversify") as said:
             profiles, n_fake = diversify(
@@ -150,8 +152,18 @@ def _facts(ratings: Ratings, grouping: Grouping, options: PublishOptions, grid: 
         diversity=options.wanted_diversity,
         paper=options.paper,
         n_users=ratings.n_users,
-        n_items=ratings.n_items,
+        n_items=_n_shown(profiles),
         n_ratings=int((profiles.counts * grouping.sizes).sum()),
         n_groups=grouping.n_groups,
         scale=ratings.scale,
+        max_link=options.max_link,
     )
+
+
+def _n_shown(profiles: Profiles) -> int:
+    """Count the items that stand in some profile; only a cap on links can leave one out altogether."""
+    if not isinstance(profiles, SparseProfiles):
+        return profiles.n_items
+    shown = np.zeros(profiles.n_items, np.bool_)
+    shown[profiles.items] = True
+    return int(np.count_nonzero(shown))

@@ -10,8 +10,7 @@ import click
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
 from recloak.cli.engine import engine_options, on_spark, spark_session
 from recloak.errors import OptionError
-from recloak.publish.options import PublishOptions
-from recloak.publish.pad import PadOptions
+from recloak.publish.options import PadOptions, PublishOptions
 
 if TYPE_CHECKING:
     from recloak.publish.manifest import Facts
