@@ -3,12 +3,17 @@
 import shutil
 
 import pytest
+from tests.evaluate.test_frontier import point
 from tests.report.test_audit_page import MANIFEST, evaluation, whole
 
+from recloak.evaluate.frontier import Frontier
+from recloak.evaluate.model import Accuracy
+from recloak.evaluate.options import FrontierOptions
 from recloak.ratings import expose, summarise
 from recloak.ratings.synthetic import synthesise
 from recloak.report import write_page
 from recloak.report.audit_page import audit_page
+from recloak.report.frontier_page import frontier_page
 from recloak.report.inspect_page import inspect_page
 
 pytestmark = pytest.mark.browser
@@ -44,7 +49,13 @@ def audited():
     return audit_page(whole(), evaluation(), manifest=MANIFEST, source="<i>x</i>")
 
 
-@pytest.fixture(scope="module", params=[inspected, audited], ids=["inspect", "audit"])
+def compared():
+    points = tuple(point(k, mode) for mode in ("pure", "padded") for k in (2, 5, 50))
+    found = Frontier(point(1, "original"), points, Accuracy(1.1, 0.9, 1.0, 10), 1)
+    return frontier_page(found, FrontierOptions(), source="<i>x</i>")
+
+
+@pytest.fixture(scope="module", params=[inspected, audited, compared], ids=["inspect", "audit", "frontier"])
 def page_file(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "page.html"
     write_page(request.param(), path)

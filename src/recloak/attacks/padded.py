@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
-from numba import njit
+from numba import njit, prange
 from numpy.typing import NDArray
 
 from recloak.errors import SourceError
@@ -38,12 +38,21 @@ def padded_table(path: Path, n_groups: int, n_items: int) -> PaddedTable | None:
 
 def read_padded(table: PaddedTable, groups: IdMap, item_ids: IdMap) -> NDArray[np.uint8]:
     """Read the labels by items, then by groups, as codes of the table's values."""
-    codes = np.full((len(item_ids), len(groups)), _MISSING, np.uint8)
-    with pq.ParquetFile(table.path) as file, task("reading the release", file.metadata.num_rows) as advance:
-        for batch in file.iter_batches(_PIECE, columns=["group", "item", "rating"]):
+    n_items = len(item_ids)
+    codes = np.full((n_items, len(groups)), _MISSING, np.uint8)
+    whole_groups = max(_PIECE // n_items, 1) * n_items
+    texts = ["item"] if item_ids.is_text else []  # a text is then read once, not once for each group
+    with (
+        pq.ParquetFile(table.path, read_dictionary=texts) as file,
+        task("reading the release", file.metadata.num_rows) as advance,
+    ):
+        for batch in file.iter_batches(whole_groups, columns=["group", "item", "rating"]):
             piece = pl.DataFrame(pl.from_arrow(batch)).cast({"rating": pl.Float32})
-            of_group, of_item = group_numbers(piece["group"], groups), item_numbers(piece["item"], item_ids)
-            _put(codes, of_item, of_group, np.searchsorted(table.values, piece["rating"].to_numpy()))
+            once = _is_table(piece, n_items)  # then each group is looked up once, and the items once for all
+            of_group = group_numbers(piece["group"].gather_every(n_items) if once else piece["group"], groups)
+            of_item = item_numbers(piece["item"].head(n_items) if once else piece["item"], item_ids)
+            put = _put_groups if once else _put_cells
+            put(codes, of_item, of_group, piece["rating"].to_numpy(), table.values)
             advance(len(piece))
     if codes.max(initial=0) == _MISSING:
         raise SourceError("a cell of the padded release stands twice and another not at all", file=table.path)
@@ -56,27 +65,51 @@ def _values(path: Path) -> NDArray[np.float32]:
     return found["rating"].sort().to_numpy()
 
 
+def _is_table(piece: pl.DataFrame, n_items: int) -> bool:
+    """Tell whether a piece lists whole groups one after the other, the items of each in the same order."""
+    lengths, items = piece["group"].rle().struct.field("len"), piece["item"].to_physical()
+    return bool((lengths == n_items).all()) and items.slice(n_items).equals(items.head(len(items) - n_items))
+
+
 def group_numbers(ids: pl.Series, groups: IdMap) -> NDArray[np.int32]:
-    """Give the groups of some rows; the rows of a group mostly stand together, so each run is looked up once."""
-    runs = ids.rle().struct
-    numbers = groups.encode(runs.field("value"))
+    """Give the inside numbers of the groups of some rows."""
+    numbers = groups.encode(ids)
     if (numbers < 0).any():
         raise SourceError("the profiles have a group that has no members")
-    return np.repeat(numbers, runs.field("len").to_numpy())
+    return numbers
 
 
 def item_numbers(ids: pl.Series, item_ids: IdMap) -> NDArray[np.int32]:
-    """Give the items of some rows; where every group lists them in one order, that order is looked up once."""
-    n = len(item_ids)
-    same = len(ids) > n and ids.slice(n).equals(ids.slice(0, len(ids) - n))
-    numbers = item_ids.encode(ids.slice(0, n) if same else ids)
+    """Give the inside numbers of the items of some rows."""
+    numbers = item_ids.encode(ids)
     if (numbers < 0).any():
         strange = ids[int(np.argmax(numbers < 0))]
         raise SourceError(f"the release has an item {strange!r} that the source has not: another source?")
-    return np.resize(numbers, len(ids)) if same else numbers
+    return numbers
 
 
 @njit(cache=True)
-def _put(table, rows, columns, values):  # type: ignore[no-untyped-def]
-    for r in range(len(rows)):
-        table[rows[r], columns[r]] = values[r]
+def _code(values, label):  # type: ignore[no-untyped-def]
+    """Give the code of a label that is among the values."""
+    low, high = 0, len(values) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < label:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True)
+def _put_cells(codes, items, groups, labels, values):  # type: ignore[no-untyped-def]
+    for c in range(len(labels)):
+        codes[items[c], groups[c]] = _code(values, labels[c])
+
+
+@njit(cache=True, parallel=True)
+def _put_groups(codes, items, groups, labels, values):  # type: ignore[no-untyped-def]
+    """Write whole groups; the groups go innermost, for in the codes those of an item stand together."""
+    for i in prange(len(items)):
+        for g in range(len(groups)):
+            codes[items[i], groups[g]] = _code(values, labels[g * len(items) + i])
