@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+_POSTS = 100  # of each user, so that hardly any is asked twice
 _TALK = (
     "Last night we watched {}. I thought it was great, the acting was superb and so was the music; would you agree? "
     "My brother did not like it at all, but he never does."
@@ -44,7 +45,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--connections", type=int, default=8)
-    parser.add_argument("--users", type=int, default=200, help="users who ask, each with a token")
+    parser.add_argument("--users", type=int, default=300, help="users who ask, each with a token")
     return parser.parse_args(arguments)
 
 
@@ -56,7 +57,7 @@ def _sources() -> tuple[str, str]:
 
 
 def _prepare(folder: Path, n_users: int) -> dict[str, list[str]]:
-    """Make tokens, a history and the requests: posts that name three films that their writer rated."""
+    """Make tokens, a history and the requests: posts that each name another three films that their writer rated."""
     from recloak.mentions.sources import read_titles
     from recloak.ratings import read
     from recloak.service.tokens import create
@@ -70,9 +71,10 @@ def _prepare(folder: Path, n_users: int) -> dict[str, list[str]]:
     for user in rng.choice(ratings.n_users, n_users, replace=False).tolist():
         token = create(folder / "tokens.db", user=str(ratings.user_ids.ids[user]))[1]
         own = ratings.item_ids.decode(ratings.items[ratings.row(user)]).to_list()
-        for _ in range(5):
+        for _ in range(_POSTS):
             films = [titles.get(item, str(item)) for item in rng.permutation(own)[:3].tolist()]
             advice.append(_post(token, json.dumps({"text": _TALK.format(" and ".join(films))})))
+    rng.shuffle(advice)
     items = ratings.item_ids.ids.to_list()
     related = [_get(f"/api/v1/items/{urllib.parse.quote(str(item), safe='')}/related") for item in items]
     return {"hello": [_get("/health")], "advice": advice, "related": related}

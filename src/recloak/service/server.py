@@ -6,6 +6,7 @@ share the socket, the rate limits and the figures, and each loads the ratings fo
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import socket
@@ -82,7 +83,10 @@ def worker() -> Application:
 def _application(options: ServeOptions, folder: Path) -> Application:
     from recloak.service.app import create_app, shielded  # noqa: PLC0415 (after the folder of the figures is known)
 
-    return shielded(create_app(load(options, folder)))
+    app = shielded(create_app(load(options, folder)))
+    gc.collect()
+    gc.freeze()  # what is loaded stays for good, and need not be looked through again and again
+    return app
 
 
 def _config(options: ServeOptions, app: Any, *, factory: bool = False) -> uvicorn.Config:
