@@ -79,8 +79,9 @@ def advise(index: AdvisorIndex, user: Item, earlier: Iterable[Item], draft: Iter
         raise OptionError(f"k must be at least 1 and below the number of users, got {k}")
     asked = question(index, user, earlier, draft)
     bands = EXACT_BANDS if index.guard is None else BANDS
-    places = places_of(index, asked) if index.guard is None else coarse(places_of(index, asked), bands)
     border = k if index.guard is None else border_from(k, bands)
+    exact = places_of(index, asked, border)
+    places = exact if index.guard is None else coarse(exact, bands)
     say = _Words(index, bands)
     return Advice(
         k=k,

@@ -22,7 +22,9 @@ _MARGIN = 1e-6  # sums in another order differ by less: nobody in reach is left 
 
 
 @njit(cache=True, nogil=True)
-def survey(me, earlier, draft, lures, mine, heard, weights, tried, greedy, indptr, users, n_listed):  # type: ignore[no-untyped-def]
+def survey(  # type: ignore[no-untyped-def] # noqa: PLR0917 (a kernel takes its arrays one by one)
+    me, earlier, draft, lures, mine, heard, weights, tried, greedy, border, indptr, users, n_listed
+):
     """Give the expected place before the worst attacker for a draft and for every change of it that is looked at.
 
     ``mine``, ``heard`` and ``weights`` follow ``earlier``, ``draft`` and ``lures``: whether the user rated each of
@@ -30,7 +32,8 @@ def survey(me, earlier, draft, lures, mine, heard, weights, tried, greedy, indpt
     the places in the draft that may be left out together, in that order or, where ``greedy``, in the best. Gives the
     place by earlier mentions alone; (1 + n_draft + n_shown) places of the draft as it is, without each mention, with
     each of the first `SHOWN_ADDS` lures; the order of leaving out; and a table of places by how many of that order are
-    left out (rows) and how many lures are added (columns).
+    left out (rows) and how many lures are added (columns), as far as it takes to find the fewest changes that reach
+    beyond ``border``.
     """
     n_old = len(earlier)
     score, own = np.zeros((n_listed, heard.shape[1])), np.zeros(heard.shape[1])
@@ -49,7 +52,7 @@ def survey(me, earlier, draft, lures, mine, heard, weights, tried, greedy, indpt
     order = tried[:MOST_DROPS]
     if greedy:
         order = _order(gaps.copy(), effects, heard, n_heard.copy(), tried)
-    return before, singles, order, _table(gaps, effects, heard, n_heard, order, len(draft))
+    return before, singles, order, _table(gaps, effects, heard, n_heard, order, len(draft), border)
 
 
 @njit(cache=True)
@@ -176,17 +179,26 @@ def _order(gaps, effects, heard, n_heard, tried):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True)
-def _table(gaps, effects, heard, n_heard, order, n_draft):  # type: ignore[no-untyped-def]
-    """Give the places by number of mentions left out (rows) and of lures added (columns)."""
+def _table(gaps, effects, heard, n_heard, order, n_draft, border):  # type: ignore[no-untyped-def]
+    """Give the places by number of mentions left out (rows) and of lures added (columns).
+
+    Once some number of changes reaches beyond the border, more than that are not looked at: their places stay 1.
+    """
     n_lures = len(effects) - n_draft
-    places = np.empty((len(order) + 1, n_lures + 1))
+    places = np.ones((len(order) + 1, n_lures + 1))
+    enough = len(order) + n_lures
     none = np.zeros(gaps.shape[1])
     for n_drops in range(len(order) + 1):
+        if n_drops > enough:
+            break
         if n_drops:
             _move(gaps, effects[order[n_drops - 1]], -heard[order[n_drops - 1]], n_heard)
         moved, counted = gaps.copy(), n_heard.copy()
-        for n_adds in range(n_lures + 1):
+        for n_adds in range(min(n_lures, enough - n_drops) + 1):
             if n_adds:
                 _move(moved, effects[n_draft + n_adds - 1], heard[n_draft + n_adds - 1], counted)
             places[n_drops, n_adds] = _place(moved, none, np.zeros(len(counted), np.int64), counted)
+            if places[n_drops, n_adds] > border:
+                enough = n_drops + n_adds
+                break
     return places

@@ -66,7 +66,7 @@ class Places:
     without: NDArray[np.float64]  # (n_draft,) each mention of the draft left out
     added: NDArray[np.float64]  # (n_shown,) each of the first lures added
     order: NDArray[np.int64]  # places in the draft, which to leave out first
-    table: NDArray[np.float64]  # (n_order + 1, n_lures + 1) that many left out, that many lures added
+    table: NDArray[np.float64]  # (n_order + 1, n_lures + 1) that many left out, that many lures added; see `survey`
 
 
 def prepare_advisor(
@@ -152,8 +152,8 @@ def _lures(index: AdvisorIndex, taken: set[int]) -> list[int]:
     return list(itertools.islice(fresh, _MOST_ADDS))
 
 
-def places_of(index: AdvisorIndex, asked: Question) -> Places:
-    """Work out every place that the advice on a question rests on."""
+def places_of(index: AdvisorIndex, asked: Question, border: float = np.inf) -> Places:
+    """Work out every place that the advice on a question rests on; to be hidden is to stand beyond the border."""
     said = np.concatenate((asked.earlier, asked.draft, asked.lures))
     before, singles, order, table = survey(
         int(index.listed[asked.user]),
@@ -165,6 +165,7 @@ def places_of(index: AdvisorIndex, asked: Question) -> Places:
         _weights(index, said, asked.mine),
         _tried(index, asked),
         index.guard is None,
+        float(border),
         index.indptr,
         index.users,
         index.n_listed,
