@@ -46,8 +46,8 @@ def test_known_mentions_are_those_of_the_token_s_user(tmp_path):
         advisor().said.clear()
         advisor().said.update(said)
         world.close()
-    assert mine["before"]["band"] == "1"
-    assert other["before"]["band"] != "1"
+    assert mine["before"]["band"] == "1 to 10"
+    assert other["before"]["band"] != "1 to 10"
 
 
 @pytest.mark.parametrize(
