@@ -91,7 +91,10 @@ def passive_page(found: Reproduction, *, source: str, provenance: tuple[tuple[st
 def _verdict(found: Reproduction) -> Verdict:
     held = all(one.max_breach <= run[3] for run, one in found.outcomes.items() if run[0] in _SAFE)
     default, noise = found.default("PERM, fresh"), found.default("RP")
-    headline = f"PERM keeps {percent(default.recall)} of all entries, and no inference is right in more than 10 %."
+    headline = (
+        f"PERM keeps {percent(default.recall)} of all entries, and no inference from lists that moved is right in more "
+        f"than {percent(DEFAULTS['delta'])}."
+    )
     if not held:
         return Verdict("alert", "Broken", "A release exceeds its delta: see figure 6.")
     text = (
