@@ -1,7 +1,7 @@
 """Publishing, read to verified release: what labels cost and give away (MovieLens-1M), and the Netflix size.
 
 python -m benchmarks publishing labels ml-1m.inter: accuracy and attacker by grid, min-raters and k
-python -m benchmarks publishing size ratings.parquet [MODE K]: time by step, peak memory, ratio to the factorisation
+python -m benchmarks publishing size ratings.parquet [MODE K [LAYOUT]]: time by step, memory, ratio to the factorisation
 python -m benchmarks publishing threads ratings.parquet: releases with 1 and 2 threads, byte by byte
 """
 
@@ -139,7 +139,7 @@ def _best_guess(
     return counts.argmax(axis=1)[looks[~learned]], (counts.sum(axis=1) > 0)[looks[~learned]]
 
 
-def publish_once(source: str, mode: str, k: int, keep: str | None = None) -> dict[str, Any]:
+def publish_once(source: str, mode: str, k: int, keep: str | None = None, layout: str = "grouped") -> dict[str, Any]:
     """Read, publish and verify once, as the command does; give the seconds of each step."""
     from recloak.publish.recipe import publish
 
@@ -149,7 +149,7 @@ def publish_once(source: str, mode: str, k: int, keep: str | None = None) -> dic
     release = publish(ratings.pop(), k=k, mode=mode, rng=0)
     marks.append(_now())
     folder = Path(keep or tempfile.mkdtemp(prefix="recloak-bench-"))
-    release.write(folder / "out", private=folder / "who", layout="grouped")
+    release.write(folder / "out", private=folder / "who", layout=layout)
     marks.append(_now())
     n_bytes = sum(file.stat().st_size for file in (folder / "out").iterdir())
     if keep is None:
@@ -171,8 +171,8 @@ def _between(start: tuple[float, float], stop: tuple[float, float]) -> tuple[flo
 def size(source: str, *only: str) -> None:
     """Print time by step, peak memory and the ratio of the whole to the factorisation alone, per mode and k."""
     for mode in only[:1] or ("padded", "pure"):
-        for k in map(int, only[1:] or (5, 50)):
-            run = measure("benchmarks.publishing:publish_once", source, mode, k)
+        for k in map(int, only[1:2] or (5, 50)):
+            run = measure("benchmarks.publishing:publish_once", source, mode, k, None, *(only[2:] or ["grouped"]))
             steps = run.result["steps"]
             told = ", ".join(f"{name} {wall:.1f} ({cpu:.1f} CPU)" for name, (wall, cpu) in steps.items())
             ratios = f"{run.wall / steps['pad'][0]:.2f} (CPU {run.cpu / steps['pad'][1]:.2f})"
