@@ -114,20 +114,13 @@ _KNOWN = {
 
 def _draw(blocks: Blocks, options: ExposureOptions, chance: Randomness) -> _Targets:
     """Draw targets among all users and what is known of them; only that comes to the driver."""
-    sizes = {row.block: row.n_users for row in blocks.frame.select("block", "n_users").collect()}
-    numbers = sorted(sizes)
-    starts = np.cumsum([0, *(sizes[block] for block in numbers)])
-    chosen = chance.stream("exposure").choice(blocks.n_users, min(options.targets, blocks.n_users), replace=False)
-    places = {
-        block: chosen[(chosen >= start) & (chosen < start + sizes[block])] - start
-        for block, start in zip(numbers, starts[:-1], strict=True)
-    }
-    item_ids, scale, most = blocks.item_ids, blocks.scale, options.known[-1]
+    users_of, most = _chosen(blocks, options.targets, chance), options.known[-1]
+    item_ids, scale = blocks.item_ids, blocks.scale
 
     def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for row in rows_of(batches):
             ratings, block = ratings_in(row, item_ids, scale), row["block"].as_py()
-            stream, users = chance.stream("exposure", block), places[block]
+            stream, users = chance.stream("exposure", block), users_of[block]
             known = [draw_row(ratings.row(user), most, stream) for user in users]
             where = np.concatenate([np.empty(0, np.int64), *known])
             lengths = np.array([len(one) for one in known], np.int64)
@@ -140,6 +133,17 @@ def _draw(blocks: Blocks, options: ExposureOptions, chance: Randomness) -> _Targ
         np.concatenate([array(cell, kind) for cell in rows[name]]) for name, kind in kinds.items()
     )
     return _Targets(np.concatenate(([0], np.cumsum(lengths))), items, values, rated)
+
+
+def _chosen(blocks: Blocks, n_targets: int, chance: Randomness) -> dict[int, NDArray[np.int64]]:
+    """Choose users among all by number, and give those of each block."""
+    sizes = dict(sorted((row.block, row.n_users) for row in blocks.frame.select("block", "n_users").collect()))
+    chosen = chance.stream("exposure").choice(blocks.n_users, min(n_targets, blocks.n_users), replace=False)
+    users, first = {}, 0
+    for block, n_users in sizes.items():
+        users[block] = chosen[(chosen >= first) & (chosen < first + n_users)] - first
+        first += n_users
+    return users
 
 
 def _agreeing(blocks: Blocks, targets: _Targets, options: ExposureOptions) -> NDArray[np.int64]:

@@ -248,5 +248,5 @@ def _write_about(folder: Path, facts: Facts, layout: str, parts: list[Described]
     (folder / CARD).write_text(data_card(facts, layout, "parquet"), encoding="utf-8")
     manifest = make_manifest(facts, layout, "parquet", folder, parts={part.file: part.entry() for part in parts})
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    for file in (folder / CARD, folder / MANIFEST):
-        os.utime(file, (0, 0))
+    for entry in folder.iterdir():
+        os.utime(entry, (0, 0))
