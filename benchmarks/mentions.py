@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> None:
     print(f"  {ratio['ours'] * 1e3:.2f} ms against {ratio['plain'] * 1e3:.0f} ms a target: {ratio['times']:.0f} times")
     advice = measure("benchmarks.mentions:advise_some", _source(), 200).result
     print("Advising, adding up once and scoring every variant anew, CPU a question")
-    for name in ("once", "anew"):
+    for name in ("once", "guarded", "anew"):
         print(f"  {name}: median {advice[name][0]:.2f} ms, 95 % below {advice[name][1]:.2f} ms")
     print(f"  {advice['anew'][0] / advice['once'][0]:.0f} times")
     if "netflix" in arguments:
@@ -151,7 +151,7 @@ def _plain_scoring(ratings: Any, mentions: Any, n_targets: int) -> list[int]:
 def advise_some(source: str | None, n: int) -> dict[str, list[float]]:
     from tests.mentions import plain_advise
 
-    from recloak.mentions.advise import advise, prepare_advisor
+    from recloak.mentions.advise import advise, prepare_advisor, prepare_exact_advisor
 
     ratings = _ratings(source)
     rng = np.random.default_rng(1)
@@ -160,9 +160,10 @@ def advise_some(source: str | None, n: int) -> dict[str, list[float]]:
         row = ratings.items[ratings.row(user)]
         said = ratings.item_ids.decode(rng.choice(row, min(20, len(row)), replace=False)).to_list()
         asked.append((ratings.user_ids.ids[user], said[:15], said[15:]))
-    once, anew = prepare_advisor(ratings), plain_advise.prepare(ratings)
+    once, guarded, anew = prepare_exact_advisor(ratings), prepare_advisor(ratings), plain_advise.prepare(ratings)
     return {
         "once": _quantiles([lambda one=one: advise(once, *one) for one in asked]),
+        "guarded": _quantiles([lambda one=one: advise(guarded, *one) for one in asked]),
         "anew": _quantiles([lambda one=one: plain_advise.advise(anew, *one) for one in asked]),
     }
 

@@ -24,9 +24,9 @@ def main(arguments: list[str]) -> None:
 
 def _show(name: str, source: str | None, n: int) -> None:
     print(f"{name}: {n} cases, accuracy with 95 % interval (a coin: 0.5), guesses that depend on the rating, questions")
-    for attack, crowd in (
+    for attack, crowd in (  # as many accounts that about twenty of a crowd, the border, have a set of known items
         ("ordinary user", None), ("ordinary user", 0.5), ("1 account", None), ("1 account", 0.5),
-        ("80 accounts", 1.0), ("80 accounts", 0.5), ("80 accounts", 0.25),
+        ("52 accounts", 1.0), ("104 accounts", 0.5), ("208 accounts", 0.25),
     ):  # fmt: skip
         told = measure("benchmarks.oracle:attack", source, attack, crowd, n).result
         advice = "exact" if crowd is None else f"crowd {crowd}"

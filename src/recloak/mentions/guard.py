@@ -66,11 +66,12 @@ class Guard:
     def crowd_of(self, user_ids: list[int] | list[str]) -> NDArray[np.bool_]:
         """Tell who is in the crowd."""
         border = int(self.crowd * 2 ** (8 * _WIDTH))
-        return np.fromiter((self._hash(one) < border for one in user_ids), np.bool_, len(user_ids))
-
-    def _hash(self, user_id: int | str) -> int:
         key = hashlib.sha256(self.secret).digest()
-        return int.from_bytes(hashlib.blake2b(str(user_id).encode(), digest_size=_WIDTH, key=key).digest(), "big")
+        return np.fromiter((_hashed(one, key) < border for one in user_ids), np.bool_, len(user_ids))
+
+
+def _hashed(user_id: int | str, key: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(str(user_id).encode(), digest_size=_WIDTH, key=key).digest(), "big")
 
 
 def band_of(place: float, bands: Bands = EXACT_BANDS) -> str:
