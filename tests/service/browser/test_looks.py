@@ -10,7 +10,7 @@ RISKY = "I liked Zorgon (1950), Solaris and The Glass Orchard (1987) 🎬 last w
 SCHEMES = ["light", "dark"]
 
 
-@pytest.mark.parametrize("path", ["/", "/items", "/items/1"])
+@pytest.mark.parametrize("path", ["/", "/items", "/items/1", "/docs"])
 def test_a_phone_never_scrolls_sideways(visit, advised, path):
     page = advised(RISKY, width=320) if path == "/" else visit(path, width=320)
     page.wait_for_load_state("networkidle")
@@ -26,7 +26,7 @@ def test_colours_follow_the_scheme(advised, scheme):
     assert (brightness > 200) == (scheme == "light")
 
 
-@pytest.mark.parametrize("state", ["key", "empty", "risky", "taken", "items", "item"])
+@pytest.mark.parametrize("state", ["key", "empty", "risky", "taken", "/items", "/items/1", "/docs"])
 def test_axe_finds_nothing_to_complain_about(visit, advised, state):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     page = opened(visit, advised, state, reduced_motion="reduce")
@@ -42,8 +42,8 @@ def opened(visit, advised, state, **more):
         return visit("/", **more)
     if state == "empty":
         return visit("/", user=0, **more)
-    if state in ("items", "item"):
-        page = visit("/items" if state == "items" else "/items/1", **more)
+    if state.startswith("/"):
+        page = visit(state, **more)
         page.wait_for_load_state("networkidle")
         return page
     page = advised(RISKY, **more)

@@ -18,12 +18,19 @@ _PAGE = Markup("""<!doctype html>
 <title>API · recloak</title>
 <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/static/base.css">
+<link rel="stylesheet" href="/static/docs.css">
 </head>
 <body>
+<header class="top">
+<p class="brand">recloak</p>
+<nav aria-label="Pages"><a href="/">Check a post</a> <a href="/items">Related titles</a></nav>
+</header>
 <main>
+<div class="intro">
 <h1>The API</h1>
 <p>Programs read <a href="/openapi.json">openapi.json</a>. Every error has one shape:
 <code>{{"error": {{"code": "...", "message": "one sentence"}}}}</code>.</p>
+</div>
 {operations}
 </main>
 </body>
