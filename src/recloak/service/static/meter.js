@@ -4,7 +4,7 @@ import { byId, draw, say, show } from "./dom.js";
 
 // The bands of the service, from alone to lost in the crowd, and how many dots stand for each.
 const BANDS = ["1 to 10", "11 to 100", "101 to 1,000", "beyond 1,000"];
-const DOTS = [1, 60, 230, 460];
+const DOTS = [7, 60, 230, 460];
 const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
 const RADIUS = 100;
 
