@@ -140,20 +140,17 @@ def _report(port: int, pid: int, asked: dict[str, list[str]], options: argparse.
     load("advice", 20, 2_000)
     load("related", 20, len(asked["related"]))
     before = _memory(pid)
-    runs = {
-        "bare": load("hello", options.seconds / 6),
-        "advice": load("advice", options.seconds),
-        "bare again": load("hello", options.seconds / 6),
-        "related": load("related", options.seconds / 3),
-    }
-    total = sum(int(one["n"]) for one in runs.values())
-    total += int(load("related", 120, max(50_000 - total, 1))["n"])
     print(f"{options.workers} workers, {options.connections} connections, load average {os.getloadavg()[0]:.1f}")
-    for name, one in runs.items():
-        print(f"  {name:<11}" + _line(one))
+    runs = {}
+    for name, kind, share in (("bare", "hello", 6), ("advice", "advice", 1), ("bare again", "hello", 6),
+                              ("related", "related", 3)):  # fmt: skip
+        runs[name] = load(kind, options.seconds / share)
+        print(f"  {name:<11}{_line(runs[name])}", flush=True)
     bare = (runs["bare"]["rate"] + runs["bare again"]["rate"]) / 2
     shares = {name: runs[name]["rate"] / bare for name in ("advice", "related")}
     print(f"  advice at {shares['advice']:.2f} of the bare route's rate, related at {shares['related']:.2f}")
+    total = sum(int(one["n"]) for one in runs.values())
+    total += int(load("related", 120, max(50_000 - total, 1))["n"])
     print(f"  memory {before:.0f} MB before, {_memory(pid):.0f} MB after {total:,} requests more")
 
 
