@@ -53,12 +53,15 @@ def _everything_known(ratings: Ratings, users: NDArray[np.int32]) -> Clues:
 
 def _self_rank(found: Scores, n_profiles: int) -> SelfRank:
     rank = found.self_rank
-    place = (rank - 1) / max(n_profiles - 1, 1)
-    counts, _ = np.histogram(place, bins=_TWENTIETHS, range=(0.0, 1.0))
+    half_places = np.rint(2 * (rank - 1)).astype(
+        np.int64
+    )  # ranks of ties lie half way: whole numbers fall on no border
+    twentieth = np.minimum(_TWENTIETHS * half_places // max(2 * (n_profiles - 1), 1), _TWENTIETHS - 1)
+    counts = np.bincount(twentieth, minlength=_TWENTIETHS)
     return SelfRank(
         quantiles={f"{100 * q:g} %": float(np.quantile(rank, q)) for q in _QUANTILES},
         first=float((found.profiles_above_own == 0).mean()),
-        shares=tuple((counts / len(place)).tolist()),
+        shares=tuple((counts / len(rank)).tolist()),
         n_profiles=n_profiles,
-        n_users=len(place),
+        n_users=len(rank),
     )
