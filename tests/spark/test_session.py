@@ -1,6 +1,7 @@
 """What is said when Spark cannot run, and how its settings are read."""
 
 import importlib
+import sys
 
 import pytest
 
@@ -35,6 +36,30 @@ def test_settings_are_pairs_and_values_may_hold_the_sign():
     assert SparkOptions(conf=("spark.a=1", "spark.b=x=y")).settings() == {"spark.a": "1", "spark.b": "x=y"}
     with pytest.raises(OptionError, match="KEY=VALUE, got 'spark'"):
         SparkOptions(conf=("spark",))
+
+
+@pytest.mark.parametrize(
+    ("master", "conf", "environment", "python"),
+    [
+        ("local[2]", (), {}, sys.executable),
+        ("local-cluster[2,1,1024]", (), {}, sys.executable),
+        ("spark://127.0.0.1:7077", (), {}, sys.executable),
+        (None, (), {}, sys.executable),
+        (None, (), {"SPARK_CONF_DIR": "/etc/spark"}, None),
+        ("spark://head:7077", (), {}, None),
+        ("yarn", ("spark.pyspark.python=./env/bin/python",), {}, "./env/bin/python"),
+        ("local[2]", (), {"PYSPARK_PYTHON": "/opt/python"}, "/opt/python"),
+        ("yarn", ("spark.pyspark.python=a",), {"PYSPARK_PYTHON": "b"}, "a"),
+    ],
+)
+def test_workers_of_this_machine_run_the_same_python_and_others_the_one_named(
+    monkeypatch, master, conf, environment, python
+):
+    for name in ("PYSPARK_PYTHON", "SPARK_HOME", "SPARK_CONF_DIR", "MASTER"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert session.workers_python(SparkOptions(master=master, conf=conf)) == python
 
 
 @pytest.mark.parametrize(

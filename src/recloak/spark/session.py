@@ -9,6 +9,7 @@ import importlib.util
 import os
 import re
 import shutil
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -130,9 +131,29 @@ def _passed_on() -> dict[str, str]:
     return {} if folder is None else {"spark.executorEnv.NUMBA_CACHE_DIR": folder}
 
 
+def workers_python(options: SparkOptions) -> str | None:
+    """Give the Python that workers must run; None leaves it to the cluster.
+
+    Pyspark reads it from the environment of a driver that was not started by spark-submit, and never from a setting.
+    Workers of this machine need what is installed here, which the first python3 on the path need not have.
+    """
+    told = options.settings().get("spark.pyspark.python", os.environ.get("PYSPARK_PYTHON"))
+    return told or (sys.executable if _is_here(options.master) else None)
+
+
+def _is_here(master: str | None) -> bool:
+    """Tell whether workers are processes of this machine; where no master is named, Spark's settings may name one."""
+    if master is None:
+        return not os.environ.keys() & {"SPARK_HOME", "SPARK_CONF_DIR", "MASTER"}
+    return master.startswith(("local", "spark://127.0.0.1:", "spark://[::1]:"))
+
+
 def _start(options: SparkOptions) -> SparkSession:
     from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
 
+    python = workers_python(options)
+    if python is not None:
+        os.environ["PYSPARK_PYTHON"] = python
     builder = SparkSession.builder
     if options.master is not None:
         builder = builder.master(options.master)
