@@ -1,9 +1,11 @@
 """Publishing on Spark beside the local engine: time, processor time and memory of all processes, and how they grow.
 
-``python -m benchmarks spark SOURCE ... [--master local[2]] [--mode padded] [--local] [--mllib]`` publishes each
-source in a fresh process tree, in the order given. Processor time is added up over the driver, the Java process and all
-Python workers, for shared machines make wall time worthless. ``--local`` runs the local engine beside each, ``--mllib``
-the ALS of Spark's own library (no biases).
+``python -m benchmarks spark SOURCE ... [--master local[2]] [--conf KEY=VALUE] [--mode padded] [--local] [--mllib]``
+publishes each source in a fresh process tree, in the order given. Processor time is added up over the driver, the Java
+processes and all Python workers, for shared machines make wall time worthless. With ``local[2]`` the driver's Java
+process is the worker, too; ``--master local-cluster[2,1,1536] --conf spark.driver.memory=1g
+--conf spark.executor.memory=1536m`` takes them apart. ``--local`` runs the local engine beside each, ``--mllib`` the ALS
+of Spark's own library (no biases).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks spark")
     parser.add_argument("sources", nargs="+")
     parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--conf", action="append", default=[])
     parser.add_argument("--mode", default="padded")
     parser.add_argument("--local", action="store_true")
     parser.add_argument("--mllib", action="store_true")
@@ -34,7 +37,8 @@ def main(arguments: list[str]) -> None:
         print(f"{source}", flush=True)
         if options.local:
             print(f"  local engine  {measure('benchmarks.spark:publish_here', source, options.mode)}", flush=True)
-        _tell("spark engine", measure("benchmarks.spark:publish_on_spark", source, options.mode, options.master).result)
+        asked = source, options.mode, options.master, options.conf
+        _tell("spark engine", measure("benchmarks.spark:publish_on_spark", *asked).result)
         if options.mllib:
             _tell("MLlib's ALS", measure("benchmarks.spark:mllib_als", source, options.master).result)
 
@@ -42,7 +46,7 @@ def main(arguments: list[str]) -> None:
 def _tell(name: str, found: dict[str, Any]) -> None:
     print(
         f"  {name:13} {found['wall']:8.2f} s wall {found['cpu']:8.2f} s CPU; peak {found['all_mb']:.0f} MB in all, "
-        f"Python driver {found['driver_mb']:.0f} MB, Java {found['java_mb']:.0f} MB (heap {found['heap_mb']:.0f} MB)"
+        f"driver: Python {found['driver_mb']:.0f} MB, Java {found['java_mb']:.0f} MB (heap {found['heap_mb']:.0f} MB)"
     )
     for step in found["steps"]:
         print(f"    {step['name']:24} {step['seconds']:8.1f} s {step['all_cpu']:8.1f} s CPU", flush=True)
@@ -59,14 +63,14 @@ def publish_here(source: str, mode: str) -> dict[str, Any]:
         return {"steps": release.account["steps"]}
 
 
-def publish_on_spark(source: str, mode: str, master: str) -> dict[str, Any]:
+def publish_on_spark(source: str, mode: str, master: str, conf: list[str]) -> dict[str, Any]:
     """Publish on Spark, watching all processes of this tree."""
     from recloak.publish.options import PublishOptions
     from recloak.spark.session import SparkOptions, session
 
     folder = Path(tempfile.mkdtemp(prefix="recloak-"))
     try:
-        with _Watch() as watch, session(SparkOptions(master=master, conf=_DRIVER)) as spark:
+        with _Watch() as watch, session(SparkOptions(master=master, conf=(*_DRIVER, *conf))) as spark:
             from recloak.spark import publish as room
 
             watch.clock(room)
@@ -130,13 +134,13 @@ class _Watch:
             try:
                 times, memory = process.cpu_times(), process.memory_info().rss / 1e6
                 self.cpus[process.pid, process.create_time()] = times.user + times.system
-                name = process.name()
+                is_java = process.name() == "java" and process.ppid() == self.me.pid
             except psutil.Error:
                 continue
             total += memory
             if process.pid == self.me.pid:
                 self.driver_mb = max(self.driver_mb, memory)
-            elif name == "java":
+            elif is_java:
                 self.java_mb = max(self.java_mb, memory)
         self.all_mb = max(self.all_mb, total)
 

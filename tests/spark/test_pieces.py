@@ -27,6 +27,7 @@ from recloak.spark import related
 from recloak.spark.bins import Limits, Piece, pack, take_users
 from recloak.spark.bins import nearest as nearest_centre
 from recloak.spark.blocks import block_kinds, block_row
+from recloak.spark.cells import row_by_row
 from recloak.spark.marks import Part, look_at_cells
 from recloak.spark.naming import dealt, group_key, user_key
 from recloak.spark.padding import _packed, _unpacked
@@ -153,3 +154,25 @@ def test_marks_of_a_part_tell_equal_rows_from_others(tmp_path, layout):
     assert look_at_cells(part._replace(most=2), labels, (5, 9), b"s").problem is not None
     assert look_at_cells(part, allowed(1.0, 5.0, 0.4), (5, 9), b"s").problem is not None
     assert verify(folder).passed
+
+
+class _Settings:
+    """A session's settings, as far as they are asked here."""
+
+    def __init__(self) -> None:
+        self.known = {"spark.sql.parquet.columnarReaderBatchSize": "512"}
+        self.conf = self
+
+    def get(self, key: str) -> str:
+        return self.known[key]
+
+    def set(self, key: str, value: str) -> None:
+        self.known[key] = value
+
+
+def test_rows_of_arrays_are_read_one_at_a_time_and_the_session_is_left_as_it_was():
+    session: Any = _Settings()
+    with pytest.raises(KeyError), row_by_row(session):
+        assert session.known == {"spark.sql.parquet.columnarReaderBatchSize": "1"}
+        raise KeyError
+    assert session.known == {"spark.sql.parquet.columnarReaderBatchSize": "512"}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
+_ROWS_AT_ONCE = "spark.sql.parquet.columnarReaderBatchSize"
 _GLOB = re.compile(r"[][{}*?\\]")  # what Hadoop would take for a pattern
 
 
@@ -25,6 +27,17 @@ def address(path: str | Path, *, reading: bool = True) -> str:
     """Give the address of a path of this machine, whatever the default storage is; only when read it is a pattern."""
     plain = str(Path(path).resolve())
     return "file://" + (_GLOB.sub(r"\\\g<0>", plain) if reading else plain)
+
+
+@contextmanager
+def row_by_row(spark: SparkSession) -> Iterator[None]:
+    """Let Spark read Parquet one row at a time: a batch of 4,096 rows whose cells are arrays outgrows any memory."""
+    before = spark.conf.get(_ROWS_AT_ONCE)
+    spark.conf.set(_ROWS_AT_ONCE, "1")
+    try:
+        yield
+    finally:
+        spark.conf.set(_ROWS_AT_ONCE, before or "4096")
 
 
 def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, pa.Scalar]]:

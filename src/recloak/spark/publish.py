@@ -34,7 +34,7 @@ from recloak.randomness import Randomness, Rng, randomness
 from recloak.ratings.options import ReadOptions
 from recloak.spark.bins import Limits, bin_users
 from recloak.spark.blocks import Blocks, make_blocks
-from recloak.spark.cells import address, array
+from recloak.spark.cells import address, array, row_by_row
 from recloak.spark.groups import Plan, group_bins
 from recloak.spark.naming import secret_key
 from recloak.spark.padding import pad_blocks
@@ -90,11 +90,12 @@ def publish(
     )  # fmt: skip
     with told_plainly(), scratch_folder(hidden) as scratch:
         blocks = work.read(source, reading or ReadOptions(), scratch)
-        plan, groups = work.group(blocks, scratch)
-        with _both_or_none(public, hidden) as (aside, hidden_aside):
-            facts = work.write(blocks, plan, groups, Places(aside, hidden_aside, scratch))
-            work.require_pass(aside, facts, blocks)
-            work.write_account(hidden_aside, public, aside, blocks)
+        with row_by_row(spark):
+            plan, groups = work.group(blocks, scratch)
+            with _both_or_none(public, hidden) as (aside, hidden_aside):
+                facts = work.write(blocks, plan, groups, Places(aside, hidden_aside, scratch))
+                work.require_pass(aside, facts, blocks)
+                work.write_account(hidden_aside, public, aside, blocks)
     return Published(facts, public, hidden)
 
 
