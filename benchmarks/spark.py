@@ -4,8 +4,8 @@
 publishes each source in a fresh process tree, in the order given. Processor time is added up over the driver, the Java
 processes and all Python workers, for shared machines make wall time worthless. With ``local[2]`` the driver's Java
 process is the worker, too; ``--master local-cluster[2,1,1536] --conf spark.driver.memory=1g
---conf spark.executor.memory=1536m`` takes them apart. ``--local`` runs the local engine beside each, ``--mllib`` the ALS
-of Spark's own library (no biases).
+--conf spark.executor.memory=1536m`` takes them apart. ``--local`` runs the local engine beside each, ``--mllib`` the
+ALS of Spark's own library (no biases).
 """
 
 from __future__ import annotations
