@@ -23,9 +23,7 @@ _PARTIAL = ".partial"
 def written_file(path: str | Path, *, mode: int = 0o644) -> Iterator[Path]:
     """Give a path to write to; it becomes ``path`` when the block ends well, and vanishes when it does not."""
     target = Path(path)
-    _require_parent(target)
-    if target.is_dir():
-        raise InputError(f"{target}: is a folder, a file is to be written there")
+    require_file_place(target)
     aside = _aside(target)
     try:
         yield aside
@@ -43,11 +41,7 @@ def written_folder(path: str | Path, *, mode: int = 0o755, replace: bool = False
     An existing non-empty ``path`` is refused unless ``replace`` is set; then it is swapped out whole.
     """
     target = Path(path)
-    _require_parent(target)
-    if target.exists() and not target.is_dir():
-        raise InputError(f"{target}: is a file, a folder is to be written there")
-    if target.is_dir() and any(target.iterdir()) and not replace:
-        raise InputError(f"{target}: the folder exists and is not empty; choose another or remove it first")
+    require_folder_place(target, replace=replace)
     aside = _aside(target)
     try:
         aside.mkdir(mode=mode)
@@ -78,9 +72,29 @@ def sha256_of(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _require_parent(target: Path) -> None:
-    if not target.absolute().parent.is_dir():
-        raise InputError(f"{target}: there is no folder {target.absolute().parent} to write into")
+def require_file_place(target: Path) -> None:
+    """Refuse a place where no file can be written, so that it shows before any work is done."""
+    require_parent(target)
+    if target.is_dir():
+        raise InputError(f"{target}: is a folder, a file is to be written there")
+
+
+def require_folder_place(target: Path, *, replace: bool = False) -> None:
+    """Refuse a place where no new folder can be written; one that is not empty only goes with ``replace``."""
+    require_parent(target)
+    if target.exists() and not target.is_dir():
+        raise InputError(f"{target}: is a file, a folder is to be written there")
+    if target.is_dir() and any(target.iterdir()) and not replace:
+        raise InputError(f"{target}: the folder exists and is not empty; choose another or remove it first")
+
+
+def require_parent(target: Path) -> None:
+    """Refuse a place in a folder that is not there or may not be written into."""
+    parent = target.absolute().parent
+    if not parent.is_dir():
+        raise InputError(f"{target}: there is no folder {parent} to write into")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise InputError(f"{target}: the folder {parent} may not be written into: permission denied")
 
 
 def _aside(target: Path) -> Path:

@@ -63,12 +63,12 @@ def test_a_closed_gate_exits_with_1(made, capsys):
         (["--targets", "0"], "targets must be at least 1"),
         (["--second", "nowhere"], "not a release folder"),
         (["--private", "nowhere"], "not the private folder of a release"),
-        (["--again", "--second", "nowhere"], "leave --second out"),
+        (["--again", "--second", "{release}"], "leave --second out"),
         (["-o", "nowhere/audit.html"], "there is no folder"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_2(made, more, sentence, capsys):
-    assert run(["audit", str(made[0]), str(made[1]), *more]) == 2
+    assert run(["audit", str(made[0]), str(made[1]), *(word.format(release=made[1]) for word in more)]) == 2
     told = capsys.readouterr()
     assert told.out == ""
     assert sentence in told.err

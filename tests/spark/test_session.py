@@ -72,9 +72,10 @@ def test_workers_of_this_machine_run_the_same_python_and_others_the_one_named(
 )
 def test_the_command_refuses_what_makes_no_sense_before_spark_starts(tmp_path, monkeypatch, capsys, arguments, told):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.csv").write_text("user,item,rating\n1,2,3\n")
     assert run(arguments) == 2
     assert told in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
 
 
 def test_a_job_that_spark_gives_up_is_told_in_the_sentence_of_the_worker():

@@ -22,7 +22,12 @@ def engine_options(function: F) -> F:
         ),
         click.option("--master", metavar="URL", help="Spark's master, such as spark://host:7077, yarn or local[4]."),
         click.option(
-            "--engine", type=click.Choice(ENGINES), default="local", show_default=True, help="Where the work is done."
+            "--engine",
+            type=click.Choice(ENGINES),
+            default="local",
+            show_default=True,
+            help="Where the work is done.",
+            is_eager=True,  # paths are checked on this machine only if it reads them
         ),
     ):
         function = option(function)  # type: ignore[type-var]

@@ -7,16 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from recloak.attacks.public import Published, see_release
+from recloak.cli.paths import private_of
 from recloak.errors import OptionError, RefusedError, SourceError
 from recloak.publish.model import MANIFEST
 from recloak.ratings import Ratings
 
 _ACCOUNT = "account.json"
-
-
-def private_of(folder: Path, private: Path | None) -> Path:
-    """Give the private folder: the one named, or the one that publishing makes by default."""
-    return folder.absolute().with_name(f"{folder.absolute().name}-private") if private is None else private
 
 
 def open_release(folder: Path, private: Path | None, ratings: Ratings) -> Published:

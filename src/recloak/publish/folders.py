@@ -19,21 +19,19 @@ import numpy as np
 import pyarrow as pa
 
 from recloak import progress
-from recloak.errors import InputError, OptionError, RefusedError
+from recloak.errors import OptionError, RefusedError
 from recloak.files import sha256_of, written_folder
 from recloak.publish.card import data_card
 from recloak.publish.manifest import make_manifest
 from recloak.publish.model import CARD, MANIFEST, TABLES, table_names
 from recloak.publish.packed import packed_file
+from recloak.publish.places import ACCOUNT, MAPPING, check_folders, default_layout, is_left_over
 from recloak.publish.profiles import FullProfiles
 from recloak.publish.release import Block, Release
 from recloak.publish.verify import verify
 from recloak.publish.writing import Column, ItemColumn, table_file
 
 T = TypeVar("T")
-
-ACCOUNT = "account.json"
-MAPPING = "mapping.parquet"
 
 
 def write_release(
@@ -60,46 +58,6 @@ def write_release(
             shutil.rmtree(hidden, ignore_errors=True)
         raise
     return public
-
-
-def default_layout(mode: str) -> str:
-    """Give the layout of a mode: padded rows are long and shared, so they are written once per group."""
-    return "grouped" if mode == "padded" else "long"
-
-
-def check_folders(folder: str | Path, private: str | Path | None) -> tuple[Path, Path]:
-    """Refuse folders that cannot be written to, before any work is done; give the public and the private one."""
-    public = Path(folder)
-    hidden = public.absolute().with_name(f"{public.absolute().name}-private") if private is None else Path(private)
-    outer, inner = public.resolve(), hidden.resolve()
-    if outer == inner or outer in inner.parents or inner in outer.parents:
-        raise InputError(f"{hidden}: the private folder must lie apart from the public folder {public}")
-    for target in (public, hidden):
-        if target.is_file():
-            raise InputError(f"{target}: is a file, a folder is to be written there")
-        if not target.absolute().parent.is_dir():
-            raise InputError(f"{target}: there is no folder {target.absolute().parent} to write into")
-        if target.is_dir() and any(target.iterdir()) and not (target == hidden and is_left_over(hidden, public)):
-            raise InputError(f"{target}: the folder exists and is not empty; choose another or remove it first")
-    return public, hidden
-
-
-def is_left_over(hidden: Path, public: Path) -> bool:
-    """Tell whether a private folder was left by a run that was killed before its public one was in place.
-
-    Only then may it be replaced: the account names its public folder, and that one is not there.
-    """
-    if (public / MANIFEST).exists() or not hidden.is_dir() or _names(hidden) != {ACCOUNT, MAPPING}:
-        return False
-    try:
-        account = json.loads((hidden / ACCOUNT).read_text(encoding="utf-8"))
-        return bool(account["release"]["folder"] == str(public.resolve()))
-    except (OSError, ValueError, LookupError, TypeError):
-        return False
-
-
-def _names(folder: Path) -> set[str]:
-    return {entry.name for entry in folder.iterdir()}
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

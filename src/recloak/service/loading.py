@@ -4,34 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recloak.errors import InputError
 from recloak.mentions.guard import Guard as Crowd
 from recloak.mentions.sources import read_titles
 from recloak.mentions.tables import read_mentions
 from recloak.ratings import read
 from recloak.service.buckets import Buckets
 from recloak.service.catalogue import Catalogue, catalogue_of
+from recloak.service.checks import check
 from recloak.service.crowd import crowd_secret
-from recloak.service.options import LOOPBACK, ServeOptions
+from recloak.service.options import ServeOptions
 from recloak.service.parts import Parts
 from recloak.service.shelf import Shelf
 from recloak.service.state import Advisor, prepare
 from recloak.service.tokens import Guard
-
-
-def check(options: ServeOptions) -> None:
-    """Refuse at once what cannot be served, before anything long is read."""
-    if options.ratings is None and options.history is None:
-        raise InputError("there is nothing to serve: name --ratings and --titles, or --history, or all of them")
-    if options.tokens is None and options.ratings is not None:
-        raise InputError("advice needs --tokens FILE, made by `recloak token create --user ID`")
-    if options.tokens is None and options.host not in LOOPBACK:
-        raise InputError(f"to listen at {options.host}, beyond this machine, name --tokens FILE")
-    if options.tokens is not None:
-        Guard(options.tokens).close()
-    for file in (options.titles, options.mentions, options.ratings):
-        if file is not None and not Path(file).exists():
-            raise InputError(f"{file}: there is no such file")
 
 
 def load(options: ServeOptions, folder: str | Path) -> Parts:

@@ -21,7 +21,8 @@ from uvicorn.supervisors import Multiprocess
 
 from recloak.errors import InputError, RecloakError
 from recloak.service import logs
-from recloak.service.loading import check, load
+from recloak.service.checks import check
+from recloak.service.loading import load
 from recloak.service.options import LOOPBACK, ServeOptions
 from recloak.service.shield import Application
 

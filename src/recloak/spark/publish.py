@@ -23,12 +23,12 @@ from recloak.errors import InputError, OptionError, RefusedError
 from recloak.files import scratch_folder, sha256_of, written_folder
 from recloak.progress import task
 from recloak.publish.card import data_card
-from recloak.publish.folders import ACCOUNT, check_folders, default_layout, is_left_over
 from recloak.publish.group import GroupOptions
 from recloak.publish.manifest import Facts, make_manifest
 from recloak.publish.model import CARD, MANIFEST, TABLES
 from recloak.publish.options import PublishOptions
 from recloak.publish.pad import PadOptions
+from recloak.publish.places import ACCOUNT, check_folders, default_layout, is_left_over
 from recloak.publish.recipe import Clock, confidence_of
 from recloak.randomness import Randomness, Rng, randomness
 from recloak.ratings.options import ReadOptions

@@ -11,9 +11,9 @@ import pyarrow as pa
 from pyspark.sql import functions as sf
 
 from recloak.progress import task
-from recloak.publish.folders import MAPPING
 from recloak.publish.manifest import Facts
 from recloak.publish.model import TABLES, part_name
+from recloak.publish.places import MAPPING
 from recloak.spark.cells import address, batch, element_kind, schema
 from recloak.spark.groups import Plan
 from recloak.spark.naming import Map, count_buckets, dealt, group_key, in_key_order, user_key

@@ -10,6 +10,7 @@ import click
 
 from recloak.attacks.options import AuditOptions
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.cli.paths import PAGE, RELEASE, SOURCE_PATH, private_of, require_private
 from recloak.files import written_file
 
 if TYPE_CHECKING:
@@ -18,21 +19,21 @@ if TYPE_CHECKING:
     from recloak.evaluate.model import Evaluation
     from recloak.ratings import Ratings
 
-_path = click.Path(path_type=Path)
+_folder = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("source", metavar="SOURCE", type=_path)
-@click.argument("folder", metavar="DIR", type=_path)
-@click.option("--private", metavar="DIR", type=_path, help="the private folder of the release [default: DIR-private]")
-@click.option("-o", "--out", metavar="FILE", type=_path, help="Page to write (.html).")
+@click.argument("source", metavar="SOURCE", type=SOURCE_PATH)
+@click.argument("folder", metavar="DIR", type=RELEASE)
+@click.option("--private", metavar="DIR", type=_folder, help="the private folder of the release [default: DIR-private]")
+@click.option("-o", "--out", metavar="FILE", type=PAGE, help="Page to write (.html).")
 @options_of(AuditOptions, leave_out=("known",))
 @click.option(
     "--gate", "gates", multiple=True, metavar="NAME@KNOWN<SHARE", help='must hold, else exit 1: "scoreboard@8<0.05"'
 )
-@click.option("--probe", metavar="PROBE", type=_path, help="ratings left out of SOURCE: shows usefulness as well")
-@click.option("--second", metavar="DIR", type=_path, help="another release of the same people, to intersect with")
-@click.option("--second-private", metavar="DIR", type=_path, help="its private folder [default: DIR-private]")
+@click.option("--probe", metavar="PROBE", type=SOURCE_PATH, help="ratings left out of SOURCE: shows usefulness as well")
+@click.option("--second", metavar="DIR", type=RELEASE, help="another release of the same people, to intersect with")
+@click.option("--second-private", metavar="DIR", type=_folder, help="its private folder [default: DIR-private]")
 @click.option("--again", is_flag=True, help="make that other release now, with another seed, and throw it away")
 @source_options
 @seed_option
@@ -57,9 +58,10 @@ def command(
     The release is verified first. Exits with 1 if an attack names people more often than the release promises, could
     not be run, or a gate is closed.
     """
+    require_private(folder, private)
     from recloak.attacks.gate import parse_gate
     from recloak.attacks.run import audit
-    from recloak.cli.opening import open_release, open_second, private_of
+    from recloak.cli.opening import open_release, open_second
     from recloak.ratings import ReadOptions, read
 
     options, reading = gather(AuditOptions, given), gather(ReadOptions, given)

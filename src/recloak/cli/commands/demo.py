@@ -7,12 +7,11 @@ from pathlib import Path
 import click
 
 from recloak.cli.common import emit_json, json_option, with_progress
+from recloak.cli.paths import OWN_FOLDER
 
 
 @click.command()
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True, help="Folder to write."
-)
+@click.option("-o", "--out", type=OWN_FOLDER, default=Path("demo"), show_default=True, help="Folder to write.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Makes the run repeatable.")
 @json_option
 @with_progress

@@ -10,6 +10,7 @@ import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
 from recloak.cli.engine import engine_options, on_spark, spark_session
+from recloak.cli.paths import PAGE, RELEASE, SOURCE_PATH, private_of, require_private
 from recloak.errors import OptionError
 from recloak.evaluate.options import EvaluateOptions
 from recloak.files import written_file
@@ -19,16 +20,18 @@ if TYPE_CHECKING:
     from recloak.evaluate.trial import Trial
     from recloak.ratings import ReadOptions
 
-_path = click.Path(path_type=Path)
+_folder = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("source", metavar="SOURCE", type=_path)
-@click.argument("folder", metavar="[DIR]", type=_path, required=False)
-@click.option("--private", metavar="DIR", type=_path, help="the private folder of the release [default: DIR-private]")
-@click.option("--probe", metavar="PROBE", type=_path, help="ratings that were left out of SOURCE before publishing")
+@click.argument("source", metavar="SOURCE", type=SOURCE_PATH)
+@click.argument("folder", metavar="[DIR]", type=RELEASE, required=False)
+@click.option("--private", metavar="DIR", type=_folder, help="the private folder of the release [default: DIR-private]")
+@click.option(
+    "--probe", metavar="PROBE", type=SOURCE_PATH, help="ratings that were left out of SOURCE before publishing"
+)
 @click.option("--holdout", type=float, metavar="SHARE", help="hold this share out, publish the rest, and evaluate that")
-@click.option("-o", "--out", metavar="FILE", type=_path, help="Page to write (.html).")
+@click.option("-o", "--out", metavar="FILE", type=PAGE, help="Page to write (.html).")
 @engine_options
 @options_of(EvaluateOptions)
 @options_of(PublishOptions, leave_out=("grid",))
@@ -53,12 +56,14 @@ def command(
     (--k, --mode, ...) into a folder that is thrown away, and that release is evaluated. With --engine spark the
     target deviation alone is measured.
     """
+    _check_choice(folder, probe, holdout)
+    if folder is not None:
+        require_private(folder, private)
     from recloak.evaluate.run import evaluate
     from recloak.randomness import randomness
     from recloak.ratings import ReadOptions
 
     options, chance = gather(EvaluateOptions, given), randomness(seed)
-    _check_choice(folder, probe, holdout)
     if on_spark(given):
         _deviation_on_spark(folder, private, probe, out, given, as_json)
         return
@@ -94,7 +99,6 @@ def _deviation_on_spark(
     given: dict[str, Any],
     as_json: bool,
 ) -> None:
-    from recloak.cli.opening import private_of
     from recloak.ratings import ReadOptions
 
     if folder is None or probe is None or out is not None:

@@ -8,17 +8,16 @@ from typing import Any
 import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.cli.paths import PAGE, SOURCE_PATH
 from recloak.errors import OptionError
 from recloak.evaluate.options import FrontierOptions
 
-_path = click.Path(path_type=Path)
-
 
 @click.command()
-@click.argument("source", metavar="SOURCE", type=_path)
+@click.argument("source", metavar="SOURCE", type=SOURCE_PATH)
 @click.option("--k", "ks", default="2,5,10,20,50", show_default=True, help="values of k, with commas between")
 @click.option("--mode", "modes", default="pure,padded", show_default=True, help="modes, with a comma between")
-@click.option("-o", "--out", metavar="FILE", type=_path, required=True, help="Page to write (.html).")
+@click.option("-o", "--out", metavar="FILE", type=PAGE, required=True, help="Page to write (.html).")
 @options_of(FrontierOptions)
 @source_options
 @seed_option
@@ -40,8 +39,6 @@ def command(source: Path, ks: str, modes: str, out: Path, seed: int | None, as_j
 
     options, reading = gather(FrontierOptions, given), gather(ReadOptions, given)
     wanted = [(k, mode) for mode in _modes(modes) for k in _numbers(ks)]
-    if not out.absolute().parent.is_dir():
-        raise OptionError(f"{out}: there is no folder {out.absolute().parent} to write into")
     ratings = read(source, options=reading)
     key = key_of(source_hash(source), options.to_mapping(), reading.to_mapping())
     kept = open_kept(out.with_name(f"{out.name}.points.json"), key, seed=seed, fresh_seed=randomness(None).seed)

@@ -10,22 +10,20 @@ import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
 from recloak.cli.engine import engine_options, on_spark, spark_session
-from recloak.errors import OptionError
+from recloak.cli.paths import SOURCE, new_file
 from recloak.files import written_file
 from recloak.ratings.options import ExposureOptions
 
 if TYPE_CHECKING:
     from recloak.ratings import Exposure, ReadOptions, Summary
 
-_ENDINGS = (".html", ".svg")
-
 
 @click.command()
-@click.argument("source", nargs=-1, required=True)
+@click.argument("source", nargs=-1, required=True, type=SOURCE)
 @source_options
 @options_of(ExposureOptions, leave_out=("known",))
 @engine_options
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Page to write (.html), or its first chart (.svg).")
+@click.option("-o", "--out", type=new_file(".html", ".svg"), help="Page to write (.html), or its first chart (.svg).")
 @seed_option
 @json_option
 @with_progress
@@ -37,8 +35,6 @@ def command(source: tuple[str, ...], out: Path | None, seed: int | None, as_json
     """
     from recloak.ratings import ReadOptions
 
-    if out is not None and out.suffix not in _ENDINGS:
-        raise OptionError(f"--out must end in .html or .svg, got {str(out)!r}")
     read_options, exposure_options = gather(ReadOptions, given), gather(ExposureOptions, given)
     with nullcontext() if out is None else written_file(out) as aside:  # a place that cannot be written shows at once
         looked_at = _on_spark if on_spark(given) else _here

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recloak.cli.common import F, emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.cli.paths import NEW_FILE, PAGE, SOURCE, TABLE, require_apart
 from recloak.errors import OptionError
 from recloak.mentions.options import IdentifyOptions
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from recloak.mentions import Identification, Mentions
     from recloak.ratings import Ratings
 
-_page_option = click.option("-o", "--out", type=click.Path(path_type=Path), help="Page to write (.html).")
+_page_option = click.option("-o", "--out", type=PAGE, help="Page to write (.html).")
 
 
 def _on_ratings(function: F) -> F:
@@ -25,8 +26,8 @@ def _on_ratings(function: F) -> F:
         options_of(IdentifyOptions),
         source_options,
         click.option("--possible", is_flag=True, help="Count finds of tier 'possible' as well."),
-        click.option("--mentions", "said", required=True, help="Table of who mentioned which item."),
-        click.argument("ratings", nargs=-1, required=True),
+        click.option("--mentions", "said", required=True, type=TABLE, help="Table of who mentioned which item."),
+        click.argument("ratings", nargs=-1, required=True, type=SOURCE),
     ):
         function = decorate(function)
     return function
@@ -38,11 +39,15 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("posts")
-@click.option("--titles", required=True, help="Title list: CSV with id and title, movies.csv, movies.dat or .item.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Table to write (.parquet, .csv or .jsonl).")
-@click.option("--popularity", help="Table of items with a column of numbers: much-rated films are likelier meant.")
-@click.option("--ratings", help="Ratings to count the popularity from.")
+@click.argument("posts", type=TABLE)
+@click.option(
+    "--titles", required=True, type=TABLE, help="Title list: CSV with id and title, movies.csv, movies.dat or .item."
+)
+@click.option("-o", "--out", type=NEW_FILE, help="Table to write (.parquet, .csv or .jsonl).")
+@click.option(
+    "--popularity", type=TABLE, help="Table of items with a column of numbers: much-rated films are likelier meant."
+)
+@click.option("--ratings", type=SOURCE, help="Ratings to count the popularity from.")
 @click.option("--text", help="Column of the text.")
 @click.option("--user", help="Column of the user.")
 @json_option
@@ -58,6 +63,7 @@ def find(
     as_json: bool,
 ) -> None:
     """Find the titles that POSTS name: a table of posts, or a text file with a post per line."""
+    require_apart(out, posts, titles)
     from recloak.mentions.find import find_mentions
     from recloak.mentions.sources import read_posts, read_titles
 
@@ -137,7 +143,6 @@ def identify(
     """Re-identify in RATINGS the people whose mentions are known."""
     from recloak.mentions import identify as run
 
-    _require_page(out)
     data, mentions = _read(ratings, said, possible, given)
     options = gather(IdentifyOptions, given)
     found = run(data, mentions, options, absent=absent, threshold=threshold, rng=seed or 0)
@@ -161,7 +166,6 @@ def defend(ratings: tuple[str, ...], said: str, possible: bool, out: Path | None
     """Try what protects the people who mention items of RATINGS: suppression and misdirection."""
     from recloak.mentions.defend import defend as run
 
-    _require_page(out)
     data, mentions = _read(ratings, said, possible, given)
     found = run(data, mentions, gather(IdentifyOptions, given))
     if out is not None:
@@ -187,11 +191,6 @@ def _read(source: tuple[str, ...], said: str, possible: bool, given: dict[str, A
 
     data = read(source, options=gather(ReadOptions, given))
     return data, read_mentions(said, data, sure_only=not possible)
-
-
-def _require_page(out: Path | None) -> None:
-    if out is not None and out.suffix != ".html":
-        raise OptionError(f"--out must end in .html, got {str(out)!r}")
 
 
 def _name(source: tuple[str, ...]) -> str:

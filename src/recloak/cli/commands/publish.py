@@ -9,6 +9,7 @@ import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
 from recloak.cli.engine import engine_options, on_spark, spark_session
+from recloak.cli.paths import SOURCE
 from recloak.errors import OptionError
 from recloak.publish.options import PadOptions, PublishOptions
 
@@ -35,7 +36,7 @@ _folder = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("source", metavar="SOURCE")
+@click.argument("source", metavar="SOURCE", type=SOURCE)
 @click.option("-o", "--output", metavar="DIR", type=_folder, required=True, help="The public folder.")
 @options_of(PublishOptions, leave_out=("grid",))
 @click.option("--grid", type=_Grid(), help="step of the published grid of labels, or none; by default chosen per mode")
@@ -73,7 +74,7 @@ def command(
 
     What was written is verified before it appears; who is who goes into a private folder that only you can read.
     """
-    from recloak.publish.folders import check_folders
+    from recloak.publish.places import check_folders
 
     options = gather(PublishOptions, given)
     public, hidden = check_folders(output, private)

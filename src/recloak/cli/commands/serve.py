@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from recloak.cli.common import options_of
+from recloak.service.checks import check
 from recloak.service.options import ServeOptions, read_config
 
 
@@ -17,6 +18,7 @@ def command(config: str | None, **given: Any) -> None:
     """Serve posting advice and related-item lists over HTTP until stopped."""
     named = {name: value for name, value in given.items() if value is not None}
     options = ServeOptions.from_mapping({**({} if config is None else read_config(config)), **named})
+    check(options)
     from recloak.service.server import serve
 
     serve(options)

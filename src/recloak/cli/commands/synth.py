@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, with_progress
+from recloak.cli.paths import NEW_FILE_OR_FOLDER
 from recloak.ratings.synthetic.options import FileOptions, MentionOptions, SynthOptions
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("out", type=click.Path(path_type=Path))
+@click.argument("out", type=NEW_FILE_OR_FOLDER)
 @options_of(SynthOptions)
 @options_of(FileOptions)
 @options_of(MentionOptions)

@@ -9,15 +9,16 @@ import click
 
 from recloak.cli.common import emit_json, gather, json_option, source_options, with_progress
 from recloak.cli.engine import engine_options, on_spark, spark_session
+from recloak.cli.paths import FOLDER, SOURCE
 
 if TYPE_CHECKING:
     from recloak.publish.model import Verdict
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=FOLDER)
 @click.option("--k", type=click.IntRange(min=2), help="Demand at least this k; by default the one the release claims.")
-@click.option("--original", metavar="SOURCE", help="The source, to check diversity.")
+@click.option("--original", metavar="SOURCE", type=SOURCE, help="The source, to check diversity.")
 @click.option("--diversity", metavar="B,L", help="Demand this diversity; by default the one the release claims.")
 @engine_options
 @source_options

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recloak.cli.common import gather, options_of
+from recloak.cli.paths import NEW_STORE, SOURCE, STORE
 from recloak.related.options import BoundOptions
 
 if TYPE_CHECKING:
@@ -45,8 +46,9 @@ def bound_of(given: dict[str, Any], before: BoundOptions | None = None) -> Bound
     return BoundOptions.from_mapping({**start, **named})
 
 
-store_argument = click.argument("store")
-source_argument = click.argument("source", nargs=-1, required=True)
+store_argument = click.argument("store", type=STORE)
+new_store_argument = click.argument("store", type=NEW_STORE)
+source_argument = click.argument("source", nargs=-1, required=True, type=SOURCE)
 
 
 def ratings_of(source: tuple[str, ...], given: dict[str, Any]) -> Ratings:

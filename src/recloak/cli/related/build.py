@@ -9,6 +9,7 @@ import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, source_options, with_progress
 from recloak.cli.engine import engine_options, on_spark, spark_session
+from recloak.cli.paths import new_file, require_apart
 from recloak.cli.related._shared import ratings_of, source_argument
 from recloak.related.options import SimilarityOptions
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @source_argument
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="File to write (.csv or .parquet).")
+@click.option("-o", "--out", required=True, type=new_file(".csv", ".parquet"), help="File to write (.csv or .parquet).")
 @click.option("--top", type=click.IntRange(min=1), default=5, show_default=True, help="Positions of a list.")
 @click.option("--until", type=int, help="Use the ratings up to this time (seconds since 1970).")
 @options_of(SimilarityOptions)
@@ -32,6 +33,7 @@ def command(source: tuple[str, ...], out: Path, top: int, until: int | None, as_
 
     These are the true lists. They are not safe to publish again and again: that is what `related publish` is for.
     """
+    require_apart(out, *source)
     from recloak.related.tables import write_lists
 
     made = _on_spark if on_spark(given) else _here

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from recloak.cli.common import emit_json, json_option
+from recloak.cli.paths import new_file
 from recloak.cli.related._shared import store_argument
 
 
 @click.command()
 @store_argument
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="File to write (.csv or .parquet).")
+@click.option("-o", "--out", required=True, type=new_file(".csv", ".parquet"), help="File to write (.csv or .parquet).")
 @click.option("--release", type=click.IntRange(min=1), help="Only this release; by default all.")
 @json_option
 def command(store: str, out: Path, release: int | None, as_json: bool) -> None:

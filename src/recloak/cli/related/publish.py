@@ -7,14 +7,17 @@ from typing import Any
 import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, source_options, with_progress
+from recloak.cli.paths import TABLE
 from recloak.cli.related import _shared as shared
 from recloak.related.options import MethodOptions, SimilarityOptions
 
 
 @click.command()
-@shared.store_argument
+@shared.new_store_argument
 @shared.source_argument
-@click.option("--lists", "file", help="Lists of another recommender (item, related, score) instead of our own.")
+@click.option(
+    "--lists", "file", type=TABLE, help="Lists of another recommender (item, related, score) instead of our own."
+)
 @click.option(
     "--until", type=int, help="Publish as of this time (seconds since 1970), by default that of the last rating."
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.cli.paths import NEW_STORE
 from recloak.cli.related._shared import bound_of, bound_options, ratings_of, source_argument
 from recloak.related.options import MethodOptions, ProtocolOptions, SimilarityOptions
 
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
 @bound_options
 @options_of(MethodOptions)
 @options_of(SimilarityOptions)
-@click.option("--history", "store", help="Store to keep the releases in; a run that was broken off goes on from there.")
+@click.option(
+    "--history",
+    "store",
+    type=NEW_STORE,
+    help="Store to keep the releases in; a run that was broken off goes on from there.",
+)
 @seed_option
 @source_options
 @json_option

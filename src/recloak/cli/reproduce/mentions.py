@@ -9,13 +9,14 @@ from typing import Any
 import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, source_options, with_progress
+from recloak.cli.paths import NEW_FOLDER, SOURCE, TABLE
 from recloak.mentions.options import IdentifyOptions
 
 
 @click.command()
-@click.argument("source", nargs=-1, required=True)
-@click.option("--mentions", "said", required=True, help="Table of who mentioned which item.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
+@click.argument("source", nargs=-1, required=True, type=SOURCE)
+@click.option("--mentions", "said", required=True, type=TABLE, help="Table of who mentioned which item.")
+@click.option("-o", "--out", type=NEW_FOLDER, required=True, help="Folder to write.")
 @source_options
 @options_of(IdentifyOptions)
 @json_option

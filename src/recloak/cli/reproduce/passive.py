@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recloak.cli.common import emit_json, json_option, seed_option, source_options, with_progress
+from recloak.cli.paths import OWN_FOLDER
 from recloak.cli.related._shared import ratings_of, source_argument
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @source_argument
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="Folder to write; a run that was "
+@click.option("-o", "--out", required=True, type=OWN_FOLDER, help="Folder to write; a run that was "
               "broken off goes on from there.")  # fmt: skip
 @click.option("--literal/--no-literal", default=True, help="Also run the printed algorithm at the default setting.")
 @seed_option

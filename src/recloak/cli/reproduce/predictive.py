@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.cli.paths import NEW_FOLDER, SOURCE_PATH
 from recloak.evaluate.options import PredictiveOptions
 
 
 @click.command()
-@click.argument("source", metavar="SOURCE", type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
+@click.argument("source", metavar="SOURCE", type=SOURCE_PATH)
+@click.option("-o", "--out", type=NEW_FOLDER, required=True, help="Folder to write.")
 @options_of(PredictiveOptions)
 @source_options
 @seed_option

@@ -1,0 +1,48 @@
+"""Where a release goes: the public folder and the private one, checked before any work is done."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from recloak.errors import InputError
+from recloak.files import require_folder_place
+from recloak.publish.model import MANIFEST
+
+ACCOUNT = "account.json"
+MAPPING = "mapping.parquet"
+
+
+def default_layout(mode: str) -> str:
+    """Give the layout of a mode: padded rows are long and shared, so they are written once per group."""
+    return "grouped" if mode == "padded" else "long"
+
+
+def check_folders(folder: str | Path, private: str | Path | None) -> tuple[Path, Path]:
+    """Refuse folders that cannot be written to, before any work is done; give the public and the private one."""
+    public = Path(folder)
+    hidden = public.absolute().with_name(f"{public.absolute().name}-private") if private is None else Path(private)
+    outer, inner = public.resolve(), hidden.resolve()
+    if outer == inner or outer in inner.parents or inner in outer.parents:
+        raise InputError(f"{hidden}: the private folder must lie apart from the public folder {public}")
+    for target in (public, hidden):
+        require_folder_place(target, replace=target == hidden and is_left_over(hidden, public))
+    return public, hidden
+
+
+def is_left_over(hidden: Path, public: Path) -> bool:
+    """Tell whether a private folder was left by a run that was killed before its public one was in place.
+
+    Only then may it be replaced: the account names its public folder, and that one is not there.
+    """
+    if (public / MANIFEST).exists() or not hidden.is_dir() or _names(hidden) != {ACCOUNT, MAPPING}:
+        return False
+    try:
+        account = json.loads((hidden / ACCOUNT).read_text(encoding="utf-8"))
+        return bool(account["release"]["folder"] == str(public.resolve()))
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+
+
+def _names(folder: Path) -> set[str]:
+    return {entry.name for entry in folder.iterdir()}
