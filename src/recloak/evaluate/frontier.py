@@ -16,7 +16,7 @@ from recloak.attacks.link import betting_on_the_popular, link
 from recloak.attacks.model import Knowledge
 from recloak.attacks.public import see_original
 from recloak.attacks.scoreboard import scoreboard
-from recloak.errors import OptionError
+from recloak.errors import InputError, OptionError
 from recloak.evaluate.deviation import target_deviation
 from recloak.evaluate.model import Accuracy, accuracy_of
 from recloak.evaluate.options import FrontierOptions
@@ -88,6 +88,8 @@ def frontier(
     wanted = list(dict.fromkeys(wanted))
     if not wanted:
         raise OptionError("a frontier needs at least one k and one mode")
+    if (largest := max(k for k, _ in wanted)) > ratings.n_users:  # told before the first release, not after many
+        raise InputError(f"there must be at least k = {largest} users with ratings, got {ratings.n_users}")
     rest, probe = hold_out(ratings, options.holdout, rng=chance.child("trial"))
     desk = _Desk(rest, probe, options, chance)
     with task("frontier", 1 + len(wanted)) as advance:
