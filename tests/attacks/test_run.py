@@ -16,6 +16,7 @@ from recloak.attacks.public import Published
 from recloak.attacks.run import audit
 from recloak.errors import OptionError
 from recloak.intervals import wilson
+from recloak.randomness import randomness
 from recloak.ratings import Ratings
 
 OPTIONS = AuditOptions(targets=40, known=(1, 4), varied_at=4)
@@ -38,6 +39,16 @@ def test_every_attack_of_the_contract_is_run(found):
     assert {"structure", "label", "homogeneity", "scoreboard", "nearest"} <= names
     assert {"link", "fingerprint", "insider", "intersection"} <= names
     assert {one.known for one in found.outcomes if one.name == "structure"} == {1, 4}
+
+
+@pytest.mark.parametrize(
+    ("asked", "promised", "counted"), [(None, None, "50%"), (None, 0.25, "25%"), (0.4, 0.25, "40%")]
+)
+def test_the_cap_on_links_is_the_one_asked_for_else_the_one_promised(ratings, asked, promised, counted):
+    release = Published(grouped(ratings, 4), {"k": 4, "max_link": promised})
+    stage = running._Stage(ratings, release.public, release, None, AuditOptions(link_cap=asked), randomness(1))
+    units = [blank.unit for blank, _ in running._cell_runs(stage) if blank.name == "link-cap"]
+    assert units == [f"cells in which more than {counted} of the group rated the item"]
 
 
 def test_json_keeps_the_contract(found):

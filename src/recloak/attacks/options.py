@@ -15,9 +15,10 @@ class AuditOptions(Options):
     targets: int = option(1000, "how many targets are drawn for each attack", at_least=1)
     known: tuple[int, ...] = option((1, 2, 4, 8, 16), "how many items are known")
     varied_at: int = option(8, "how many items are known where the kind of knowledge is varied", at_least=1)
-    link_cap: float = option(
-        0.5, "cells in which more than this share of the group rated the item are counted", above=0.0, at_most=1.0
-    )
+    link_cap: float | None = option(
+        None, "cells in which more than this share of the group rated the item are counted; by default the share that "
+        "the release promises, else 0.5", above=0.0, at_most=1.0,
+    )  # fmt: skip
 
     def check(self) -> None:
         """Refuse numbers of known items that cannot be."""

@@ -36,6 +36,12 @@ class _Stage:
     def k(self) -> int:
         return int(self.release.manifest["k"]) if self.release else 1
 
+    @property
+    def link_cap(self) -> float:
+        """The cap asked for, else the one that the release promises, else one half."""
+        promised = self.release.manifest.get("max_link") if self.release else None
+        return next(cap for cap in (self.options.link_cap, promised, link.CAP) if cap is not None)
+
     def targets(self) -> np.ndarray:
         """Draw the targets of the attacks that need no clues."""
         n = min(self.options.targets, self.ratings.n_users)
@@ -160,7 +166,7 @@ def _cell_runs(stage: _Stage) -> Iterator[tuple[Outcome, Run]]:
     if stage.release is None:
         return
     yield _cells(stage, "link", link.ATTACKER, "bets won", None, _link)
-    unit = f"cells in which more than {stage.options.link_cap:.0%} of the group rated the item"
+    unit = f"cells in which more than {stage.link_cap:.0%} of the group rated the item"
     yield _cells(stage, "link-cap", link.READER, unit, None, _link_cap)
     yield _cells(
         stage, "fingerprint", fingerprint.ATTACKER, "labels whose number of raters is guessed", None, _fingerprint
@@ -199,7 +205,7 @@ def _link(stage: _Stage, release: Published, _: int) -> tuple[Hits, float, Hits 
 
 
 def _link_cap(stage: _Stage, release: Published, _: int) -> tuple[Hits, float, Hits | None]:
-    return *link.above_cap(release.public, stage.ratings, stage.options.link_cap), None
+    return *link.above_cap(release.public, stage.ratings, stage.link_cap), None
 
 
 def _fingerprint(stage: _Stage, release: Published, _: int) -> tuple[Hits, float, Hits | None]:

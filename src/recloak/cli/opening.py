@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from recloak.attacks.public import Published, see_release
-from recloak.cli.paths import private_of
+from recloak.cli.paths import mapping_of, private_of
 from recloak.errors import OptionError, RefusedError, SourceError
 from recloak.publish.model import MANIFEST
 from recloak.ratings import Ratings
@@ -21,10 +21,19 @@ def open_release(folder: Path, private: Path | None, ratings: Ratings) -> Publis
 
     if not (folder / MANIFEST).is_file():
         raise SourceError(f"there is no {MANIFEST}: not a release folder", file=folder)
-    verdict = verify(folder)
+    hidden = private_of(folder, private)
+    verdict = verify(folder, original=ratings if _claims_cap(folder) else None, mapping=mapping_of(folder, private))
     if not verdict.passed:
         raise RefusedError(f"{folder}: the release does not pass recloak verify: {verdict.problems[0]}")
-    return see_release(folder, private_of(folder, private), ratings)
+    return see_release(folder, hidden, ratings)
+
+
+def _claims_cap(folder: Path) -> bool:
+    """Tell whether a release says that it caps links: only then is it held against the source."""
+    try:
+        return json.loads((folder / MANIFEST).read_text(encoding="utf-8")).get("max_link") is not None
+    except (ValueError, AttributeError):
+        return False  # the verifier says what is wrong
 
 
 def open_second(

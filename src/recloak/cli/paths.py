@@ -12,19 +12,22 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from recloak.errors import InputError, OptionError, SourceError
 from recloak.files import require_file_place, require_folder_place, require_parent
 
+if TYPE_CHECKING:
+    import polars as pl
+
 P = TypeVar("P", str, Path)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # two letters at least: C:/ is a folder
 _MANIFEST, _MAPPING = "manifest.json", "mapping.parquet"
 
 
-class PathType(click.ParamType[Any]):
+class PathType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """A path of one kind: made by ``make``, held against ``check``; an address is left to whoever opens it."""
 
     name = "path"
@@ -113,6 +116,17 @@ def require_private(folder: Path, private: Path | None) -> None:
     hidden = private_of(folder, private)
     if not (hidden / _MAPPING).exists():
         raise SourceError(f"there is no {_MAPPING}: not the private folder of a release", file=hidden)
+
+
+def mapping_of(folder: Path, private: Path | None) -> pl.DataFrame | None:
+    """Read who is who from a private folder; nothing where none was named and there is none beside the release."""
+    hidden = private_of(folder, private)
+    if private is None and not (hidden / _MAPPING).exists():
+        return None
+    require_private(folder, private)
+    import polars as pl
+
+    return pl.read_parquet(hidden / _MAPPING)
 
 
 def require_apart(out: Path | None, *sources: str | Path) -> None:

@@ -66,10 +66,11 @@ def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
 
 
 def _require_pass(release: Release, folder: Path) -> None:
-    """Verify what was written, as a stranger would; diversity needs the source."""
+    """Verify what was written, as a stranger would; diversity and a cap on links need the source."""
     facts = release.facts
-    original = None if facts.diversity is None else release.source
-    verdict = verify(folder, k=facts.k, original=original, diversity=facts.diversity)
+    original = None if facts.diversity is None and facts.max_link is None else release.source
+    mapping = None if facts.max_link is None else release.mapping()
+    verdict = verify(folder, k=facts.k, original=original, diversity=facts.diversity, mapping=mapping)
     if not verdict.passed:
         raise RefusedError(f"the release does not keep its promise, so nothing was published: {verdict.problems[0]}")
 

@@ -25,8 +25,6 @@ from recloak.publish.tally import Tally, tally
 from recloak.ratings import Ratings
 from recloak.threads import in_shares
 
-_ROUNDING = 1e-9  # so that 3 of 5 are not above 0.6
-
 
 def homogenise(
     ratings: Ratings, padding: Padding, grouping: Grouping, options: HomogeniseOptions | None = None
@@ -56,7 +54,7 @@ def within_cap(cells: Tally, grouping: Grouping, max_link: float) -> Tally:
 
     Whoever knows a person's group is sure of the person's link to a shown item to the degree k' / |C|.
     """
-    kept = cells.raters <= np.repeat(grouping.sizes * max_link + _ROUNDING, np.diff(cells.indptr))
+    kept = cells.raters / np.repeat(grouping.sizes, np.diff(cells.indptr)) <= max_link  # 3 / 5 is the float 0.6
     counts = _count_by_group(cells.indptr, kept)
     if not counts.all():
         raise InputError(f"max_link {max_link:g} leaves a group without a single item; raise it, or raise k")

@@ -39,7 +39,7 @@ class Facts:
             lone = ", and a prediction alone where fewer than {0} members rated the item"
         else:
             sentence = "A rating is the mean over those members of the group who rated the item"
-            lone = ", and a mean of predictions where fewer than {0} members rated it"
+            lone = ", and over all members, of their rating or a prediction of it, where fewer than {0} rated it"
         lone = lone.format(self.min_raters) if self.min_raters > 1 else ""
         grid = "" if self.grid is None else f", rounded to steps of {self.grid:g} from {self.scale.low:g}"
         return sentence + lone + grid + "."
@@ -123,6 +123,7 @@ def make_manifest(
         "grid": facts.grid,
         "min_raters": facts.min_raters,
         "diversity": None if facts.diversity is None else str(facts.diversity),
+        "max_link": facts.max_link,
         "n_users": facts.n_users,
         "n_items": facts.n_items,
         "n_ratings": facts.n_ratings,

@@ -70,6 +70,8 @@ def verify(
         verdict = _judge(spark, claims, max(k or 2, claims.k))
         advance(1)
     wanted = Diversity.parse(diversity) if isinstance(diversity, str) else diversity or claims.diversity
+    if original is not None and claims.max_link is not None:
+        raise OptionError("--engine spark does not check a cap on links; leave --original out or verify on one machine")
     if original is None or wanted is None or verdict.k_found is None:
         return verdict
     more = _diversity_problems(claims, original, wanted)

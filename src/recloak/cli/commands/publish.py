@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from recloak.publish.manifest import Facts
 
 
-class _Grid(click.ParamType[float | str]):
+class _Grid(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """A step, or the word none."""
 
     name = "STEP|none"

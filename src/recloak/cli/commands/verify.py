@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,17 +10,23 @@ import click
 
 from recloak.cli.common import emit_json, gather, json_option, source_options, with_progress
 from recloak.cli.engine import engine_options, on_spark, spark_session
-from recloak.cli.paths import FOLDER, SOURCE
+from recloak.cli.paths import FOLDER, SOURCE, mapping_of
+from recloak.publish.model import MANIFEST
 
 if TYPE_CHECKING:
     from recloak.publish.model import Verdict
+
+_private = click.Path(path_type=Path)
 
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=FOLDER)
 @click.option("--k", type=click.IntRange(min=2), help="Demand at least this k; by default the one the release claims.")
-@click.option("--original", metavar="SOURCE", type=SOURCE, help="The source, to check diversity.")
+@click.option("--original", metavar="SOURCE", type=SOURCE, help="The source, to check diversity and a cap on links.")
 @click.option("--diversity", metavar="B,L", help="Demand this diversity; by default the one the release claims.")
+@click.option(
+    "--private", metavar="DIR", type=_private, help="Who is who, to check a cap on links. [default: DIR-private]"
+)
 @engine_options
 @source_options
 @json_option
@@ -29,7 +36,8 @@ def command(
 ) -> int:
     """Check that every row of the release in DIR is shared by at least k users, and that nothing was changed.
 
-    Reads the public files only. Exits with 0 if the release keeps its promise, 1 if it does not.
+    Reads the public files only; what the release promises about its source, diversity and a cap on links, is checked
+    where --original is given. Exits with 0 if the release keeps its promise, 1 if it does not.
     """
     judged = _on_spark if on_spark(given) else _here
     verdict = judged(folder, k, original, diversity, given)
@@ -40,7 +48,17 @@ def command(
                    f"{verdict.n_users} users in {verdict.n_groups} groups")  # fmt: skip
         for problem in verdict.problems:
             click.echo(f"  - {problem}")
+        if original is None and verdict.passed:
+            _tell_unchecked(folder)
     return 0 if verdict.passed else 1
+
+
+def _tell_unchecked(folder: Path) -> None:
+    """Name what the release promises about its source, so that a pass without the source is not taken for more."""
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    for name in ("diversity", "max_link"):
+        if manifest[name] is not None:
+            click.echo(f"  not checked without --original: {name} {manifest[name]}")
 
 
 def _here(folder: Path, k: int | None, original: str | None, diversity: str | None, given: dict[str, Any]) -> Verdict:
@@ -48,7 +66,8 @@ def _here(folder: Path, k: int | None, original: str | None, diversity: str | No
     from recloak.ratings import ReadOptions, read
 
     source = None if original is None else read(original, options=gather(ReadOptions, given))
-    return verify(folder, k=k, original=source, diversity=diversity)
+    mapping = None if original is None else mapping_of(folder, given["private"])
+    return verify(folder, k=k, original=source, diversity=diversity, mapping=mapping)
 
 
 def _on_spark(

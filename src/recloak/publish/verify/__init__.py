@@ -3,21 +3,27 @@
 What it re-derives: that the folder holds these files and no others, each with its published SHA-256; that the tables
 have their columns and types, are in order and hold nothing twice; that every label lies on the published grid; that the
 counts are those published; and k: the smallest number of users with identical items and labels. With the source at
-hand, (b, l)-diversity as well.
+hand, (b, l)-diversity as well; with the owner's mapping too, a cap on links.
 
 A file that is not what the manifest says is not opened: what could not be derived is None, never a pass.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recloak.errors import InputError, OptionError
 from recloak.publish.model import Diversity, Verdict
 from recloak.publish.verify.claims import Claims, read_claims
 from recloak.publish.verify.contents import Contents, read_contents
 from recloak.publish.verify.diversity import check_diversity
+from recloak.publish.verify.links import check_links
 from recloak.ratings import Ratings
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["verify"]
 
@@ -28,8 +34,13 @@ def verify(
     k: int | None = None,
     original: Ratings | None = None,
     diversity: Diversity | str | None = None,
+    mapping: pl.DataFrame | None = None,
 ) -> Verdict:
-    """Check a released folder; ``k`` demands at least that, ``original`` and ``diversity`` check (b, l)-diversity."""
+    """Check a released folder; ``k`` demands at least that, ``original`` and ``diversity`` check (b, l)-diversity.
+
+    A cap on links that the release claims is checked against ``original`` too; that needs ``mapping``, the table of
+    ``user_id`` and ``user`` in the private folder.
+    """
     if not Path(folder).is_dir():
         raise InputError(f"{folder}: is not a folder")
     if k is not None and k < 2:
@@ -40,21 +51,30 @@ def verify(
     if claims is None or problems:
         required = k if claims is None else max(k or 2, claims.k)
         return Verdict(required, None, None, None, tuple(problems))
-    return _judge(claims, read_contents(claims), k, original, diversity)
+    verdict, contents = _judge(claims, k)
+    if original is None or not contents.readable:
+        return verdict
+    more = _owner_problems(claims, contents, original, _wanted(claims, diversity), mapping)
+    return replace(verdict, problems=(*verdict.problems, *more))
 
 
-def _judge(
-    claims: Claims, contents: Contents, k: int | None, original: Ratings | None, diversity: Diversity | str | None
-) -> Verdict:
+def _judge(claims: Claims, k: int | None) -> tuple[Verdict, Contents]:
+    """Judge what anybody can see."""
+    contents = read_contents(claims)
     required = max(k or 2, claims.k)
     problems = list(contents.problems)
     found = contents.k_found if contents.readable else None
     if found is not None and found < required:
         problems.append(f"k must be at least {required}, but a row is shared by only {found} users")
-    wanted = _wanted(claims, diversity)
-    if original is not None and wanted is not None and contents.readable:
-        problems += check_diversity(claims, contents, original, wanted)
-    return Verdict(required, found, contents.n_users, contents.n_groups, tuple(problems))
+    return Verdict(required, found, contents.n_users, contents.n_groups, tuple(problems)), contents
+
+
+def _owner_problems(
+    claims: Claims, contents: Contents, original: Ratings, wanted: Diversity | None, mapping: pl.DataFrame | None
+) -> list[str]:
+    """Judge what only the owner of the source can see."""
+    problems = [] if wanted is None else check_diversity(claims, contents, original, wanted)
+    return problems + ([] if claims.max_link is None else check_links(claims, contents, original, mapping))
 
 
 def _wanted(claims: Claims, diversity: Diversity | str | None) -> Diversity | None:

@@ -29,6 +29,7 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "grid": (float, int, type(None)),
     "min_raters": (int,),
     "diversity": (str, type(None)),
+    "max_link": (float, int, type(None)),
     "n_users": (int,),
     "n_items": (int,),
     "n_ratings": (int,),
@@ -52,6 +53,7 @@ class Claims:
     mode: str
     grid: float | None
     diversity: Diversity | None
+    max_link: float | None
     n_users: int
     n_items: int
     n_ratings: int
@@ -116,6 +118,7 @@ def _value_problems(manifest: dict[str, Any]) -> Iterator[str]:
         "grid": manifest["grid"] is None or _is_step(manifest["grid"], manifest["scale"]),
         "min_raters": manifest["min_raters"] >= 1,
         "diversity": _is_diversity(manifest["diversity"]),
+        "max_link": manifest["max_link"] is None or (manifest["mode"] == "pure" and 0 < manifest["max_link"] <= 1),
         "n_users": 2 <= manifest["n_users"] < 2**31,
         "n_items": 1 <= manifest["n_items"] < 2**31,
         "n_ratings": manifest["n_ratings"] >= 1,
@@ -217,6 +220,7 @@ def _claims(folder: Path, manifest: dict[str, Any]) -> Claims:
         manifest["mode"],
         manifest["grid"],
         None if diversity is None else Diversity.parse(diversity),
+        manifest["max_link"],
         manifest["n_users"],
         manifest["n_items"],
         manifest["n_ratings"],

@@ -28,6 +28,7 @@ class Contents:
     n_groups: int | None = None
     items: ItemNumbers | None = None
     firsts: NDArray[np.int64] | None = None  # one user or group (from 0 on) of each distinct row
+    distinct: NDArray[np.int64] | None = None  # the distinct row of each user or group
 
 
 def read_contents(claims: Claims) -> Contents:
@@ -105,7 +106,7 @@ def _derive(claims: Claims, rows: Rows, items: ItemNumbers, sizes: NDArray[np.in
     shared = np.bincount(same, weights=sizes).astype(np.int64)
     n_groups = len(firsts) if claims.layout == "long" else len(sizes)
     problems = tuple(_count_problems(claims, rows, items, sizes, n_groups))
-    return Contents(problems, True, int(shared.min()), int(sizes.sum()), n_groups, items, firsts)
+    return Contents(problems, True, int(shared.min()), int(sizes.sum()), n_groups, items, firsts, same)
 
 
 def _count_problems(

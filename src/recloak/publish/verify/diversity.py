@@ -28,7 +28,7 @@ def check_diversity(claims: Claims, contents: Contents, original: Ratings, diver
     if contents.items is None or contents.firsts is None:
         return ["diversity could not be measured"]
     _require_feasible(original, diversity)
-    numbers = _original_items(contents, original)
+    numbers = original_items(contents, original)
     if (numbers < 0).any():
         return ["an item that someone rated in the original is not in the release"]
     bits = _item_bits(claims, contents)
@@ -61,7 +61,7 @@ def _histogram(values: NDArray[np.int64]) -> list[tuple[int, int]]:
     return list(zip(distinct.tolist(), counts.tolist(), strict=True))
 
 
-def _original_items(contents: Contents, original: Ratings) -> NDArray[np.int32]:
+def original_items(contents: Contents, original: Ratings) -> NDArray[np.int32]:
     """Give the release's number of each item of the original's ratings, -1 where it is not there."""
     assert contents.items is not None
     ids = contents.items.ids()
