@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from recloak.cli.main import run
@@ -13,7 +15,9 @@ from recloak.publish.homogenise import within_cap
 from recloak.publish.model import MANIFEST, sealed
 from recloak.publish.tally import tally
 from recloak.publish.verify import verify
+from recloak.ratings import Ratings
 from tests.publish.helpers import some_grouping, some_padding, some_ratings, some_release
+from tests.publish.tampering import rehash
 
 KINDS = [("long", "parquet"), ("long", "csv"), ("grouped", "parquet"), ("grouped", "csv")]
 CAP = 0.5
@@ -22,6 +26,16 @@ CAP = 0.5
 @pytest.fixture(scope="module")
 def ratings():
     return some_ratings(40, 12, density=0.6)
+
+
+def named_ratings():
+    """Give ratings of items with names, one of which everybody rated."""
+    plain = some_ratings(24, 8, density=0.4)
+    users, items = plain.users(), [f"item {item}" for item in plain.item_ids.decode(plain.items)]
+    everybody = np.unique(users)
+    return Ratings.from_arrays(
+        [*users, *everybody], [*items, *["rated by all"] * len(everybody)], [*plain.values, *[3.0] * len(everybody)]
+    )
 
 
 def claim(folder, **changes):
@@ -92,6 +106,30 @@ def test_the_command_finds_who_is_who_beside_the_release(ratings, tmp_path, caps
     (tmp_path / "out-private").rename(tmp_path / "elsewhere")
     assert run(words) == 2
     assert run([*words, "--private", str(tmp_path / "elsewhere")]) == 1
+
+
+@pytest.mark.parametrize("layout", ["long", "grouped"])
+def test_an_item_that_the_cap_leaves_out_stands_nowhere_in_the_files(tmp_path, layout):
+    """Arrow writes a dictionary with all its words, used or not; a stranger can read them there."""
+    named = named_ratings()
+    folder = some_release(named, k=4, mode="pure", max_link=CAP).write(tmp_path / "out", layout=layout)
+    table = folder / ("ratings.parquet" if layout == "long" else "profiles.parquet")
+    with pq.ParquetFile(table, read_dictionary=["item"]) as file:
+        words = file.read_row_group(0)["item"].chunk(0).dictionary.to_pylist()
+    assert "rated by all" not in words
+    assert words == sorted(pl.read_parquet(table)["item"].unique())
+
+
+def test_a_text_that_stands_in_a_dictionary_and_in_no_row_is_refused(tmp_path):
+    folder = some_release(named_ratings(), k=4, mode="pure").write(tmp_path / "out")
+    path = folder / "ratings.parquet"
+    table = pq.read_table(path)
+    items = table["item"].combine_chunks().dictionary_encode()
+    stuffed = pa.DictionaryArray.from_arrays(items.indices, pa.concat_arrays([items.dictionary, pa.array(["ann"])]))
+    schema = pa.schema([field.with_nullable(False) for field in table.set_column(1, "item", stuffed).schema])
+    pq.write_table(table.set_column(1, "item", stuffed).cast(schema), path, store_schema=False)
+    rehash(folder, path.name)
+    assert verify(folder).problems == ("ratings.parquet: a dictionary holds a text that stands in no row",)
 
 
 def test_maker_and_verifier_draw_the_line_at_the_same_place():

@@ -56,9 +56,12 @@ class ItemColumn:
         return self._last[1]
 
     def _column(self, items: NDArray[np.int32]) -> Column:
-        if self.is_text:
-            return pa.DictionaryArray.from_arrays(pa.array(items), self._texts)
-        return pa.array(self._numbers[items])
+        if not self.is_text:
+            return pa.array(self._numbers[items])
+        used = np.flatnonzero(np.bincount(items, minlength=len(self._texts)))  # Arrow writes every word it is handed,
+        place = np.zeros(len(self._texts), np.int32)  # and an item that no row shows must not stand in the file
+        place[used] = np.arange(len(used), dtype=np.int32)
+        return pa.DictionaryArray.from_arrays(pa.array(place[items]), self._texts.take(pa.array(used)))
 
 
 @contextmanager

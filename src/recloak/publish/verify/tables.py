@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
@@ -108,4 +109,13 @@ def _arrays(path: Path, block: Any) -> list[pa.Array]:
     arrays = [_array(column) for column in block.columns]
     if any(array.null_count for array in arrays):
         raise WrongTableError(f"{path.name}: has empty cells")
+    if any(_has_unused_words(array) for array in arrays):
+        raise WrongTableError(f"{path.name}: a dictionary holds a text that stands in no row")
     return arrays
+
+
+def _has_unused_words(array: pa.Array) -> bool:
+    """Tell whether a column's dictionary names what no row shows; readers of tables never see it, others do."""
+    if not pa.types.is_dictionary(array.type):
+        return False
+    return not np.bincount(array.indices.to_numpy(), minlength=len(array.dictionary)).all()
