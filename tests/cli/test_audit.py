@@ -1,11 +1,16 @@
 """recloak audit: exit codes, JSON, the page, gates, and what it refuses."""
 
 import json
+from typing import Any
 
 import pytest
 from tests.cli.releases import write_release, write_source
 
 from recloak.cli.main import run
+from recloak.cli.opening import publish_again
+from recloak.publish.options import PadOptions
+from recloak.publish.recipe import publish
+from recloak.ratings import read
 
 FEW = ["--targets", "30", "--varied-at", "4", "--seed", "3"]
 
@@ -96,6 +101,18 @@ def test_a_second_release_can_be_made_on_the_way(made, capsys):
     assert run(["audit", str(made[0]), str(made[1]), *FEW, "--again", "--json"]) == 0
     attacks = json.loads(capsys.readouterr().out)["attacks"]
     assert next(one for one in attacks if one["name"] == "intersection")["release"] is not None
+
+
+def test_the_second_release_is_made_as_the_first_was(made, tmp_path, monkeypatch):
+    asked: dict[str, Any] = {}
+    ratings = read(made[0])
+    first = publish(ratings, k=3, mode="pure", pad_options=PadOptions(predictor="bias"), rng=1)
+    first.write(tmp_path / "out")
+    monkeypatch.setattr(
+        "recloak.evaluate.trial.publish_aside", lambda _, options, **more: asked.update(k=options.k, **more)
+    )
+    publish_again(tmp_path / "out-private", ratings)
+    assert (asked["k"], asked["pad_options"].predictor) == (3, "bias")
 
 
 def test_the_owner_can_cap_how_sure_a_link_may_be(made, capsys):

@@ -15,7 +15,7 @@ from recloak.evaluate.predictive import bin_sizes
 from recloak.evaluate.probe import hold_out
 from recloak.evaluate.ranking import rank
 from recloak.evaluate.shape import METRICS, histogram, pairs_within, pairwise, popularity_distance, shape
-from recloak.evaluate.trial import try_out
+from recloak.evaluate.trial import publish_aside, try_out
 from recloak.publish.options import PublishOptions
 from recloak.publish.pad import PadOptions, pad
 from recloak.randomness import Randomness
@@ -165,6 +165,14 @@ def test_bins_hold_everybody_once_and_virtual_centres_are_no_worse():
     assert {sum(some) for some in sizes.values()} == {90}
     assert list(sizes["real"]) == sorted(sizes["real"])
     assert len(members) in sizes["virtual"]
+
+
+def test_a_trial_leaves_nothing_behind_and_clears_what_a_killed_one_left(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    left = tmp_path / ".recloak-trial.999999999-abc123.partial"  # no process has so great a number
+    (left / "private").mkdir(parents=True)
+    publish_aside(Ratings.from_arrays([0, 0, 1, 1], [0, 1, 0, 1], [1.0, 5.0, 2.0, 4.0]), PublishOptions(k=2))
+    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_that_is_held_out_reaches_the_release():

@@ -50,9 +50,11 @@ def open_second(
 def publish_again(private: Path, ratings: Ratings) -> Published:
     """Publish the same people with the same options and a seed of the system's choice, and read what came of it."""
     from recloak.evaluate.trial import publish_aside
-    from recloak.publish.options import PublishOptions
+    from recloak.publish.options import PadOptions, PublishOptions
 
-    return publish_aside(ratings, PublishOptions.from_mapping(_account(private).get("options", {})))
+    account = _account(private)
+    options = PublishOptions.from_mapping(account.get("options", {}))
+    return publish_aside(ratings, options, pad_options=PadOptions.from_mapping(account.get("padding", {})))
 
 
 def _account(private: Path) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from recloak.attacks.public import Published, see_release
 from recloak.evaluate.probe import Probe, hold_out
-from recloak.publish.options import PublishOptions
+from recloak.files import scratch_folder
+from recloak.publish.options import PadOptions, PublishOptions
 from recloak.publish.recipe import publish
 from recloak.publish.release import Release
 from recloak.randomness import Randomness, Rng, randomness
@@ -34,14 +35,23 @@ def try_out(ratings: Ratings, share: float, options: PublishOptions, *, rng: Rng
     return Trial(rest, probe, publish_aside(rest, options, source))
 
 
-def publish_aside(ratings: Ratings, options: PublishOptions, chance: Randomness | None = None) -> Published:
+def publish_aside(
+    ratings: Ratings,
+    options: PublishOptions,
+    chance: Randomness | None = None,
+    *,
+    pad_options: PadOptions | None = None,
+) -> Published:
     """Publish, verify and read back a release that nobody keeps."""
-    return read_back(publish(ratings, options=options, rng=chance), ratings)
+    return read_back(publish(ratings, options=options, pad_options=pad_options, rng=chance), ratings)
 
 
 def read_back(release: Release, ratings: Ratings) -> Published:
-    """Write a release into a folder that is thrown away, and read it as a stranger would."""
-    with tempfile.TemporaryDirectory(prefix="recloak-") as folder:
-        public, private = Path(folder) / "public", Path(folder) / "private"
+    """Write a release into a folder that is thrown away, and read it as a stranger would.
+
+    It says who is who, so what a killed run left of it is cleared away by the next.
+    """
+    with scratch_folder(Path(tempfile.gettempdir()) / "recloak-trial") as folder:
+        public, private = folder / "public", folder / "private"
         release.write(public, private=private)
         return see_release(public, private, ratings)

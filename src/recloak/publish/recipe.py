@@ -60,15 +60,17 @@ def publish(
     options = (options or PublishOptions()).but(**changes)
     chance, clock = randomness(rng), Clock()
     ratings = require_publishable(ratings, options)
+    predicting = (pad_options or PadOptions()).for_groups(options.k)
     with clock.step("pad") as said:
-        padding = pad(ratings, (pad_options or PadOptions()).for_groups(options.k), rng=chance.child("pad"))
+        padding = pad(ratings, predicting, rng=chance.child("pad"))
         said["rank"] = padding.rank
     with clock.step("group") as said:
         choice = (group_options or GroupOptions()).but(k=options.k)
         grouping = group(padding, choice, ratings=ratings, rng=chance.child("group"))
         grouping.require_bounds()
         said["n_groups"] = grouping.n_groups
-    return make_release(ratings, padding, grouping, options, chance, clock)
+    made = make_release(ratings, padding, grouping, options, chance, clock)
+    return replace(made, account={**made.account, "padding": predicting.to_mapping()})
 
 
 def make_release(

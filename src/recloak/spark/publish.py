@@ -203,6 +203,7 @@ class _Work:
         account = {
             "seed": self.chance.seed,
             "options": self.options.to_mapping(),
+            "padding": self.pad_options.to_mapping(),
             "engine": "spark",
             "counts": counts,
             "steps": self.clock.steps,
