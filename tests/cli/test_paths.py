@@ -63,6 +63,7 @@ WRONG = [
     (["serve", "--ratings", "nope", "--titles", "nope"], NO_TOKENS),
     (["synth", "nope/x.csv"], NO_PARENT.format(".csv")),
     (["synth", "release"], NOT_EMPTY),
+    (["synth", "ok.csv"], "ok.csv: the file exists; choose another or remove it first"),
     (["demo", "-o", "nope/x"], NO_PARENT.format("")),
     (["demo", "-o", "ok.csv"], "ok.csv: is a file, a folder is to be written there"),
 ]  # fmt: skip

@@ -72,9 +72,11 @@ def _store(path: Path) -> None:
 
 
 def _file_or_folder_place(path: Path) -> None:
-    """Check a place of which the work decides whether it becomes a file or a folder."""
+    """Check a place that becomes a file or a folder; made-up data never take the place of a file that is there."""
     if path.is_dir() or not path.suffix:
         require_folder_place(path)
+    elif path.exists():
+        raise InputError(f"{path}: the file exists; choose another or remove it first")
     else:
         require_parent(path)
 
