@@ -51,13 +51,15 @@ def test_a_hold_out_publishes_and_evaluates_in_one_go(made, tmp_path, capsys):
         ([], "give either --probe with a release, or --holdout"),
         (["--holdout", "0.1", "--probe", "{source}"], "give either --probe with a release, or --holdout"),
         (["--probe", "{source}"], "--probe needs the release"),
+        (["{release}", "--probe", "{source}", "--k", "9"], "--k is for the release that --holdout makes"),
+        (["--holdout", "0.1", "--grid", "x"], "neither a number nor none"),
         (["--holdout", "1.5"], "holdout must lie between 0 and 1"),
         (["--holdout", "0.1", "--k", "1"], "k must be at least 2"),
         (["--holdout", "0.1", "--users", "0"], "users must be at least 1"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_2(made, more, sentence, capsys):
-    assert run(["evaluate", str(made[3]), *(word.format(source=made[3]) for word in more)]) == 2
+    assert run(["evaluate", str(made[3]), *(word.format(source=made[3], release=made[1]) for word in more)]) == 2
     told = capsys.readouterr()
     assert (told.out, len(told.err.strip().splitlines())) == ("", 1)
     assert sentence in told.err

@@ -91,6 +91,24 @@ def with_progress(function: F) -> F:
     return typing.cast("F", wrapped)
 
 
+class _Grid(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A step, or the word none."""
+
+    name = "STEP|none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+        """Read a step."""
+        if value == "none":
+            return "none"
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number nor none", param, ctx)
+
+
+grid_option = click.option(
+    "--grid", type=_Grid(), help="Step of the published grid of labels, or none; by default chosen per mode."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
 seed_option = click.option(
     "--seed",

@@ -25,16 +25,20 @@ _folder = click.Path(path_type=Path)
 @click.command()
 @click.argument("source", metavar="SOURCE", type=SOURCE_PATH)
 @click.argument("folder", metavar="DIR", type=RELEASE)
-@click.option("--private", metavar="DIR", type=_folder, help="the private folder of the release [default: DIR-private]")
+@click.option(
+    "--private", metavar="DIR", type=_folder, help="The private folder of the release. [default: DIR-private]"
+)
 @click.option("-o", "--out", metavar="FILE", type=PAGE, help="Page to write (.html).")
 @options_of(AuditOptions, leave_out=("known",))
 @click.option(
-    "--gate", "gates", multiple=True, metavar="NAME@KNOWN<SHARE", help='must hold, else exit 1: "scoreboard@8<0.05"'
+    "--gate", "gates", multiple=True, metavar="NAME@KNOWN<SHARE", help='Must hold, else exit 1: "scoreboard@8<0.05".'
 )
-@click.option("--probe", metavar="PROBE", type=SOURCE_PATH, help="ratings left out of SOURCE: shows usefulness as well")
-@click.option("--second", metavar="DIR", type=RELEASE, help="another release of the same people, to intersect with")
-@click.option("--second-private", metavar="DIR", type=_folder, help="its private folder [default: DIR-private]")
-@click.option("--again", is_flag=True, help="make that other release now, with another seed, and throw it away")
+@click.option(
+    "--probe", metavar="PROBE", type=SOURCE_PATH, help="Ratings left out of SOURCE: shows usefulness as well."
+)
+@click.option("--second", metavar="DIR", type=RELEASE, help="Another release of the same people, to intersect with.")
+@click.option("--second-private", metavar="DIR", type=_folder, help="Its private folder. [default: DIR-private]")
+@click.option("--again", is_flag=True, help="Make that other release now, with another seed, and throw it away.")
 @source_options
 @seed_option
 @json_option

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.cli.common import (
+    emit_json,
+    gather,
+    grid_option,
+    json_option,
+    options_of,
+    seed_option,
+    source_options,
+    with_progress,
+)
 from recloak.cli.engine import engine_options, on_spark, spark_session
 from recloak.cli.paths import PAGE, RELEASE, SOURCE_PATH, private_of, require_private
 from recloak.errors import OptionError
@@ -26,15 +35,20 @@ _folder = click.Path(path_type=Path)
 @click.command()
 @click.argument("source", metavar="SOURCE", type=SOURCE_PATH)
 @click.argument("folder", metavar="[DIR]", type=RELEASE, required=False)
-@click.option("--private", metavar="DIR", type=_folder, help="the private folder of the release [default: DIR-private]")
 @click.option(
-    "--probe", metavar="PROBE", type=SOURCE_PATH, help="ratings that were left out of SOURCE before publishing"
+    "--private", metavar="DIR", type=_folder, help="The private folder of the release. [default: DIR-private]"
 )
-@click.option("--holdout", type=float, metavar="SHARE", help="hold this share out, publish the rest, and evaluate that")
+@click.option(
+    "--probe", metavar="PROBE", type=SOURCE_PATH, help="Ratings that were left out of SOURCE before publishing."
+)
+@click.option(
+    "--holdout", type=float, metavar="SHARE", help="Hold this share out, publish the rest, and evaluate that."
+)
 @click.option("-o", "--out", metavar="FILE", type=PAGE, help="Page to write (.html).")
 @engine_options
 @options_of(EvaluateOptions)
 @options_of(PublishOptions, leave_out=("grid",))
+@grid_option
 @source_options
 @seed_option
 @json_option
@@ -56,7 +70,7 @@ def command(
     (--k, --mode, ...) into a folder that is thrown away, and that release is evaluated. With --engine spark the
     target deviation alone is measured.
     """
-    _check_choice(folder, probe, holdout)
+    _check_choice(folder, probe, holdout, given)
     if folder is not None:
         require_private(folder, private)
     from recloak.evaluate.run import evaluate
@@ -114,11 +128,16 @@ def _deviation_on_spark(
         click.echo(f"target deviation {rmse} over {found.coverage:.1%} of {found.n:,} held-out ratings")
 
 
-def _check_choice(folder: Path | None, probe: Path | None, holdout: float | None) -> None:
+def _check_choice(folder: Path | None, probe: Path | None, holdout: float | None, given: dict[str, Any]) -> None:
     if (probe is None) == (holdout is None):
         raise OptionError("give either --probe with a release, or --holdout without one")
     if (folder is None) != (probe is None):
         raise OptionError("--probe needs the release in DIR, and --holdout makes its own; leave DIR out with it")
+    idle = [name for name in PublishOptions().to_mapping() if given.get(name) is not None]
+    if probe is not None and idle:
+        raise OptionError(
+            f"--{idle[0].replace('_', '-')} is for the release that --holdout makes; the one in DIR is made"
+        )
 
 
 def _hold_out(source: Path, share: float, given: dict[str, Any], reading: ReadOptions, seed: int) -> Trial:

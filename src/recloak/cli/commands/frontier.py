@@ -15,8 +15,8 @@ from recloak.evaluate.options import FrontierOptions
 
 @click.command()
 @click.argument("source", metavar="SOURCE", type=SOURCE_PATH)
-@click.option("--k", "ks", default="2,5,10,20,50", show_default=True, help="values of k, with commas between")
-@click.option("--mode", "modes", default="pure,padded", show_default=True, help="modes, with a comma between")
+@click.option("--k", "ks", default="2,5,10,20,50", show_default=True, help="Values of k, with commas between.")
+@click.option("--mode", "modes", default="pure,padded", show_default=True, help="Modes, with a comma between.")
 @click.option("-o", "--out", metavar="FILE", type=PAGE, required=True, help="Page to write (.html).")
 @options_of(FrontierOptions)
 @source_options

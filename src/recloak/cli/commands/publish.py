@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recloak.cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.cli.common import (
+    emit_json,
+    gather,
+    grid_option,
+    json_option,
+    options_of,
+    seed_option,
+    source_options,
+    with_progress,
+)
 from recloak.cli.engine import engine_options, on_spark, spark_session
 from recloak.cli.paths import SOURCE
 from recloak.errors import OptionError
@@ -17,33 +26,20 @@ if TYPE_CHECKING:
     from recloak.publish.manifest import Facts
 
 
-class _Grid(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A step, or the word none."""
-
-    name = "STEP|none"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
-        """Read a step."""
-        if value == "none":
-            return "none"
-        try:
-            return float(value)
-        except ValueError:
-            self.fail(f"{value!r} is neither a number nor none", param, ctx)
-
-
 _folder = click.Path(path_type=Path)
 
 
 @click.command()
 @click.argument("source", metavar="SOURCE", type=SOURCE)
-@click.option("-o", "--output", metavar="DIR", type=_folder, required=True, help="The public folder.")
+@click.option(
+    "-o", "--out", "--output", "output", metavar="DIR", type=_folder, required=True, help="The public folder."
+)
 @options_of(PublishOptions, leave_out=("grid",))
-@click.option("--grid", type=_Grid(), help="step of the published grid of labels, or none; by default chosen per mode")
+@grid_option
 @click.option(
     "--layout",
     type=click.Choice(["long", "grouped"]),
-    help="one row per user or per group [default: grouped for padded, long for pure]",
+    help="One row per user or per group. [default: grouped for padded, long for pure]",
 )
 @click.option(
     "--format",
@@ -51,9 +47,9 @@ _folder = click.Path(path_type=Path)
     type=click.Choice(["parquet", "csv"]),
     default="parquet",
     show_default=True,
-    help="what the tables are written as",
+    help="What the tables are written as.",
 )
-@click.option("--private", metavar="DIR", type=_folder, help="where who-is-who goes [default: DIR-private]")
+@click.option("--private", metavar="DIR", type=_folder, help="Where who-is-who goes. [default: DIR-private]")
 @engine_options
 @options_of(PadOptions)
 @source_options
