@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from recloak.attacks.columns import columns_of, lengths, place_of
 from recloak.attacks.model import Public
 from recloak.ratings import Ratings
+from recloak.threads import in_shares
 
 NOT_RELEASED = np.nan
 _BLOCKS = 16
@@ -45,29 +46,29 @@ def count_cells(public: Public, ratings: Ratings) -> tuple[NDArray[np.float64], 
     sizes, size_of = np.unique(public.weights, return_inverse=True)
     n_raters = np.arange(int(sizes.max(initial=0)) + 1)
     rows = _Rows(ratings.indptr, ratings.items, ratings.values)
-    parts = _tally(columns_of(public), members_of(public), rows, size_of, (_BLOCKS, len(sizes), len(n_raters)))
+    parts = np.zeros((_BLOCKS, len(sizes), len(n_raters)), np.int64)
+    in_shares(_tally, _BLOCKS, columns_of(public), members_of(public), rows, size_of, parts, little=2)
     cells = parts.sum(axis=0)
     cells[:, 0] = np.bincount(size_of, lengths(public), len(sizes)).astype(np.int64) - cells.sum(axis=1)
     return n_raters / np.maximum(sizes, 1)[:, None], cells
 
 
-@njit(cache=True, parallel=True)
-def _tally(columns, members, rows, size_of, shape):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _tally(share, n_shares, columns, members, rows, size_of, cells):  # type: ignore[no-untyped-def]
     """Count the cells that somebody rated by size of the group and number of raters, in blocks of groups."""
-    cells, n_groups = np.zeros(shape, np.int64), len(size_of)
-    for block in prange(shape[0]):
+    n_blocks, n_groups = len(cells), len(size_of)
+    for block in range(share, n_blocks, n_shares):
         n_raters = np.zeros(len(columns.indptr) - 1, np.int32)
-        for group in range(block * n_groups // shape[0], (block + 1) * n_groups // shape[0]):
+        for group in range(block * n_groups // n_blocks, (block + 1) * n_groups // n_blocks):
             users = members.users[members.starts[group] : members.starts[group + 1]]
             for user in users:
                 for item in rows.items[rows.indptr[user] : rows.indptr[user + 1]]:
                     n_raters[item] += 1
             for user in users:
                 for item in rows.items[rows.indptr[user] : rows.indptr[user + 1]]:
-                    if n_raters[item] and place_of(columns, item, group) >= 0:
+                    if n_raters[item] and place_of(columns, item, np.int32(group)) >= 0:
                         cells[block, size_of[group], n_raters[item]] += 1
                     n_raters[item] = 0
-    return cells
 
 
 def raters_of(
@@ -76,13 +77,13 @@ def raters_of(
     """Count for each (profile, item) pair the members who really rated the item (k'), and add up their ratings."""
     rows = _Rows(ratings.indptr, ratings.items, ratings.values)
     n_raters, total = np.zeros(len(items), np.int64), np.zeros(len(items))
-    _ask_members(members_of(public), rows, profiles, items, n_raters, total)
+    in_shares(_ask_members, len(items), members_of(public), rows, profiles, items, n_raters, total)
     return n_raters, total
 
 
-@njit(cache=True, parallel=True)
-def _ask_members(members, rows, profiles, items, n_raters, total):  # type: ignore[no-untyped-def]
-    for c in prange(len(items)):
+@njit(cache=True, nogil=True)
+def _ask_members(share, n_shares, members, rows, profiles, items, n_raters, total):  # type: ignore[no-untyped-def]
+    for c in range(share * len(items) // n_shares, (share + 1) * len(items) // n_shares):
         for user in members.users[members.starts[profiles[c]] : members.starts[profiles[c] + 1]]:
             start, stop = rows.indptr[user], rows.indptr[user + 1]
             place = start + np.searchsorted(rows.items[start:stop], items[c])
@@ -93,16 +94,17 @@ def _ask_members(members, rows, profiles, items, n_raters, total):  # type: igno
 
 def rows_of(public: Public, profiles: NDArray[np.integer]) -> NDArray[np.float32]:
     """Give the released rows of a few profiles, `NOT_RELEASED` (nan) where they lack an item: (len, n_items)."""
-    distinct, place = np.unique(profiles, return_inverse=True)
+    distinct, place = np.unique(profiles.astype(np.int32, copy=False), return_inverse=True)
     rows = np.full((len(distinct), public.n_items), NOT_RELEASED, np.float32)
-    _fill_rows(columns_of(public), distinct, rows)
+    in_shares(_fill_rows, public.n_items, columns_of(public), distinct, rows)
     return rows[place]
 
 
-@njit(cache=True, parallel=True)
-def _fill_rows(columns, profiles, rows):  # type: ignore[no-untyped-def]
-    for item in prange(len(columns.indptr) - 1):
+@njit(cache=True, nogil=True)
+def _fill_rows(share, n_shares, columns, profiles, rows):  # type: ignore[no-untyped-def]
+    n_items = len(columns.indptr) - 1
+    for item in range(share * n_items // n_shares, (share + 1) * n_items // n_shares):
         for row in range(len(profiles)):
-            place = place_of(columns, item, profiles[row])
+            place = place_of(columns, np.int32(item), profiles[row])
             if place >= 0:
                 rows[row, item] = columns.values[columns.codes[place]]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from recloak.attacks.model import Public
+from recloak.threads import in_shares
 
 _NO_TIMES = np.empty(0, np.int64)
 
@@ -26,13 +27,15 @@ class Columns(NamedTuple):
 
 
 def columns_of(public: Public, *, timed: bool = False) -> Columns:
-    """Bring what is public into the form of the compiled functions."""
+    """Bring what is public into the form of the compiled functions, one form whoever read it: each compiles once."""
+    values = public.values.view()
+    values.flags.writeable = False
     shift = public.indptr[:-1] if public.is_complete else np.zeros(public.n_items, np.int64)
     times = public.times if timed and public.times is not None else _NO_TIMES
-    return Columns(public.indptr, shift, public.holders, public.codes, public.values, times, public.is_complete)
+    return Columns(public.indptr, shift, public.holders, public.codes, values, times, public.is_complete)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def place_of(columns, item, profile):  # type: ignore[no-untyped-def]
     """Give the cell of a profile in the column of an item, or -1."""
     low, stop = columns.indptr[item], columns.indptr[item + 1]
@@ -50,17 +53,18 @@ def place_of(columns, item, profile):  # type: ignore[no-untyped-def]
 
 def labels_for(public: Public, profiles: NDArray[np.integer], items: NDArray[np.integer]) -> NDArray[np.float32]:
     """Give the label of each (profile, item) pair, nan where the profile lacks the item."""
-    return _labels_for(columns_of(public), profiles, items)
-
-
-@njit(cache=True, parallel=True)
-def _labels_for(columns, profiles, items):  # type: ignore[no-untyped-def]
     found = np.full(len(items), np.nan, np.float32)
-    for r in prange(len(items)):
+    profiles, items = profiles.astype(np.int32, copy=False), items.astype(np.int32, copy=False)
+    in_shares(_labels_for, len(items), columns_of(public), profiles, items, found)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _labels_for(share, n_shares, columns, profiles, items, found):  # type: ignore[no-untyped-def]
+    for r in range(share * len(items) // n_shares, (share + 1) * len(items) // n_shares):
         place = place_of(columns, items[r], profiles[r])
         if place >= 0:
             found[r] = columns.values[columns.codes[place]]
-    return found
 
 
 def lengths(public: Public) -> NDArray[np.int64]:
@@ -82,22 +86,26 @@ def support(public: Public) -> NDArray[np.int64]:
     """Count the users whose profile has each item, as the public sees it."""
     if public.is_complete:
         return np.full(public.n_items, public.n_users)
-    return _sums(columns_of(public), public.weights)[0].astype(np.int64)
+    return _sums(public)[0].astype(np.int64)
 
 
 def item_means(public: Public) -> NDArray[np.float64]:
     """Give the mean label of each item, each user counting once; nan where nobody has it."""
-    count, total = _sums(columns_of(public), public.weights)
+    count, total = _sums(public)
     return np.divide(total, count, out=np.full(public.n_items, np.nan), where=count > 0)
 
 
-@njit(cache=True, parallel=True)
-def _sums(columns, weights):  # type: ignore[no-untyped-def]
+def _sums(public: Public) -> NDArray[np.float64]:
     """Sum up each column: its users, and their labels."""
-    sums = np.zeros((2, len(columns.indptr) - 1))
-    for item in prange(len(columns.indptr) - 1):
+    sums = np.zeros((2, public.n_items))
+    in_shares(_add_up, public.n_items, columns_of(public), public.weights, sums)
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _add_up(share, n_shares, columns, weights, sums):  # type: ignore[no-untyped-def]
+    for item in range(share, len(columns.indptr) - 1, n_shares):
         for place in range(columns.indptr[item], columns.indptr[item + 1]):
             weight = weights[columns.holders[place - columns.shift[item]]]
             sums[0, item] += weight
             sums[1, item] += weight * columns.values[columns.codes[place]]
-    return sums

@@ -10,15 +10,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from recloak.attacks.columns import columns_of, item_means, place_of
 from recloak.attacks.matching import ANY_LABEL, match, paper_kernel, score
 from recloak.attacks.model import Clues, Hits, Public, expected_share, step_of
 from recloak.ratings import Ratings
+from recloak.threads import in_shares
 
 ATTACKER = "looks whether all candidates share one profile, and reads the target's other ratings off it"
+_LITTLE = 100
 
 
 def homogeneity(public: Public, clues: Clues, ratings: Ratings) -> Hits:
@@ -28,9 +30,9 @@ def homogeneity(public: Public, clues: Clues, ratings: Ratings) -> Hits:
     half_step = step_of(public.scale) / 2 + 1e-6
     truth = _Rows(ratings.indptr, ratings.items, ratings.values)
     known = _Rows(clues.indptr, clues.items, clues.ratings)
-    learned, guessed, hidden = _learned(
-        columns_of(public), item_means(public), found.winner.astype(np.int64), truth, clues.targets, known, half_step
-    )
+    told = learned, guessed, hidden = np.zeros((3, clues.n_targets), np.int64)
+    given = columns_of(public), item_means(public), found.winner.astype(np.int32), truth, clues.targets, known
+    in_shares(_learned, clues.n_targets, *given, half_step, *told, little=_LITTLE)
     n_hidden = max(int(hidden.sum()), 1)
     return Hits(
         user=expected_share(pinned.astype(np.float64)),
@@ -57,20 +59,23 @@ class _Rows(NamedTuple):
     values: NDArray[np.float32]
 
 
-@njit(cache=True, parallel=True)
-def _learned(columns, means, winner, truth, targets, known, half_step):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _is_clue(known, t, item):  # type: ignore[no-untyped-def]
+    for c in range(known.indptr[t], known.indptr[t + 1]):  # noqa: SIM110 (numba compiles no generator)
+        if known.indices[c] == item:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _learned(share, n_shares, columns, means, winner, truth, targets, known, half_step, learned, guessed, hidden):  # type: ignore[no-untyped-def]
     """Count per target the hidden ratings, those the winner's profile tells, and those the item's mean tells."""
-    n_targets = len(targets)
-    learned, guessed = np.zeros(n_targets, np.int64), np.zeros(n_targets, np.int64)
-    hidden = np.zeros(n_targets, np.int64)
-    for t in prange(n_targets):
-        clue_items = known.indices[known.indptr[t] : known.indptr[t + 1]]
+    for t in range(share, len(targets), n_shares):
         for r in range(truth.indptr[targets[t]], truth.indptr[targets[t] + 1]):
             item, value = truth.indices[r], truth.values[r]
-            if (clue_items == item).any():
+            if _is_clue(known, t, item):
                 continue
             hidden[t] += 1
             place = place_of(columns, item, winner[t])
             learned[t] += place >= 0 and abs(columns.values[columns.codes[place]] - value) <= half_step
             guessed[t] += abs(means[item] - value) <= half_step
-    return learned, guessed, hidden

@@ -1,8 +1,8 @@
 """Compiled matching of clues against public columns, shared by the attacks.
 
 Two ways to match: *containment* (a candidate has every known item, within a tolerance of the label) and *scoring* (each
-known item adds to the score of every profile that has it; the best score wins). Both are parallel over targets, which
-do not touch each other, so the number of threads changes nothing.
+known item adds to the score of every profile that has it; the best score wins). The targets, which do not touch each
+other, are shared out among threads, so their number changes nothing.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from recloak.attacks.columns import Columns, columns_of, place_of
 from recloak.attacks.model import Clues, Public
+from recloak.threads import in_shares
 
 ANY_LABEL = np.inf
 _DAY = 86_400
+_LITTLE = 100
 _NO_TIMES = np.empty(0, np.int64)
 
 
@@ -94,8 +96,14 @@ class _Rule(NamedTuple):
 
 def match(public: Public, clues: Clues, tolerance: float = ANY_LABEL) -> Matches:
     """Find the profiles that have every known item with a label within ``tolerance`` of the known rating."""
+    if not np.diff(clues.indptr).all():
+        raise ValueError("a target of whom nothing is known matches everybody")
     columns, known = _arrays(public, clues, timed=False)
-    return Matches(*_match(columns, known, public.weights, public.owner[clues.targets], float(tolerance) + 1e-6))
+    n_users, n_profiles = np.zeros((2, clues.n_targets), np.int64)
+    has_own, own = np.zeros(clues.n_targets, np.bool_), public.owner[clues.targets]
+    given = columns, known, public.weights, own, float(tolerance) + 1e-6
+    in_shares(_match, clues.n_targets, *given, n_users, n_profiles, has_own, little=_LITTLE)
+    return Matches(n_users, n_profiles, has_own)
 
 
 def score(public: Public, clues: Clues, kernel: Kernel, *, without_own: bool = False) -> Scores:
@@ -103,7 +111,9 @@ def score(public: Public, clues: Clues, kernel: Kernel, *, without_own: bool = F
     columns, known = _arrays(public, clues, timed=kernel.day_scale > 0)
     start = np.zeros(public.n_profiles) if kernel.head_start is None else kernel.head_start
     rule = _Rule(kernel.item_weights, float(kernel.rating_scale), kernel.day_scale * _DAY, kernel.squared, start)
-    standing = _score(columns, known, rule, public.weights, public.owner[clues.targets], without_own)
+    standing = np.zeros((clues.n_targets, 11))
+    given = columns, known, rule, public.weights, public.owner[clues.targets], without_own
+    in_shares(_score, clues.n_targets, *given, standing, little=2)
     return Scores(*standing.T)
 
 
@@ -123,22 +133,28 @@ def _has_all(columns, items, ratings, profile, tolerance):  # type: ignore[no-un
     return True
 
 
-@njit(cache=True, parallel=True)
-def _match(columns, known, weights, own, tolerance):  # type: ignore[no-untyped-def]
-    n_targets = len(own)
-    n_users, n_profiles = np.zeros(n_targets, np.int64), np.zeros(n_targets, np.int64)
-    has_own = np.zeros(n_targets, np.bool_)
-    for t in prange(n_targets):
+@njit(cache=True, nogil=True)
+def _rarest(columns, items):  # type: ignore[no-untyped-def]
+    """Give the item that the fewest profiles have, the first of several."""
+    rarest = items[0]
+    for item in items:
+        if columns.indptr[item + 1] - columns.indptr[item] < columns.indptr[rarest + 1] - columns.indptr[rarest]:
+            rarest = item
+    return rarest
+
+
+@njit(cache=True, nogil=True)
+def _match(share, n_shares, columns, known, weights, own, tolerance, n_users, n_profiles, has_own):  # type: ignore[no-untyped-def]
+    for t in range(share, len(own), n_shares):
         items = known.items[known.indptr[t] : known.indptr[t + 1]]
         ratings = known.ratings[known.indptr[t] : known.indptr[t + 1]]
-        rarest = items[np.argmin(columns.indptr[items + 1] - columns.indptr[items])]
+        rarest = _rarest(columns, items)
         for place in range(columns.indptr[rarest], columns.indptr[rarest + 1]):
             profile = columns.holders[place - columns.shift[rarest]]
             if _has_all(columns, items, ratings, profile, tolerance):
                 n_users[t] += weights[profile]
                 n_profiles[t] += 1
                 has_own[t] |= profile == own[t]
-    return n_users, n_profiles, has_own
 
 
 @njit(cache=True)
@@ -213,10 +229,9 @@ def _stand(standing, scores, weights, own):  # type: ignore[no-untyped-def]
     standing[8], standing[9], standing[10] = profiles_above, profiles_at, winner
 
 
-@njit(cache=True, parallel=True)
-def _score(columns, known, rule, weights, own, without_own):  # type: ignore[no-untyped-def]
-    standing = np.zeros((len(own), 11))
-    for t in prange(len(own)):
+@njit(cache=True, nogil=True)
+def _score(share, n_shares, columns, known, rule, weights, own, without_own, standing):  # type: ignore[no-untyped-def]
+    for t in range(share, len(own), n_shares):
         scores, gains = rule.head_start.copy(), np.zeros(len(columns.values))
         for c in range(known.indptr[t], known.indptr[t + 1]):
             _add_scores(scores, gains, columns, known, c, rule)
@@ -224,4 +239,3 @@ def _score(columns, known, rule, weights, own, without_own):  # type: ignore[no-
         if without_own:
             scores[own[t]] = 0.0
         _stand(standing[t], scores, weights, own[t])
-    return standing

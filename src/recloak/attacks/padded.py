@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from recloak.errors import SourceError
 from recloak.progress import task
 from recloak.ratings import IdMap
+from recloak.threads import in_shares
 
 _PIECE = 1 << 22
 _MISSING = 255
@@ -51,8 +52,10 @@ def read_padded(table: PaddedTable, groups: IdMap, item_ids: IdMap) -> NDArray[n
             once = _is_table(piece, n_items)  # then each group is looked up once, and the items once for all
             of_group = group_numbers(piece["group"].gather_every(n_items) if once else piece["group"], groups)
             of_item = item_numbers(piece["item"].head(n_items) if once else piece["item"], item_ids)
-            put = _put_groups if once else _put_cells
-            put(codes, of_item, of_group, piece["rating"].to_numpy(), table.values)
+            in_shares(
+                _put_groups if once else _put_cells, len(of_item), codes, of_item, of_group,
+                piece["rating"].to_numpy(), table.values,
+            )  # fmt: skip
             advance(len(piece))
     if codes.max(initial=0) == _MISSING:
         raise SourceError("a cell of the padded release stands twice and another not at all", file=table.path)
@@ -101,15 +104,15 @@ def _code(values, label):  # type: ignore[no-untyped-def]
     return low
 
 
-@njit(cache=True)
-def _put_cells(codes, items, groups, labels, values):  # type: ignore[no-untyped-def]
-    for c in range(len(labels)):
+@njit(cache=True, nogil=True)
+def _put_cells(share, n_shares, codes, items, groups, labels, values):  # type: ignore[no-untyped-def]
+    for c in range(share * len(labels) // n_shares, (share + 1) * len(labels) // n_shares):
         codes[items[c], groups[c]] = _code(values, labels[c])
 
 
-@njit(cache=True, parallel=True)
-def _put_groups(codes, items, groups, labels, values):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _put_groups(share, n_shares, codes, items, groups, labels, values):  # type: ignore[no-untyped-def]
     """Write whole groups; the groups go innermost, for in the codes those of an item stand together."""
-    for i in prange(len(items)):
+    for i in range(share * len(items) // n_shares, (share + 1) * len(items) // n_shares):
         for g in range(len(groups)):
             codes[items[i], groups[g]] = _code(values, labels[g * len(items) + i])
