@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from recloak.cli.main import run
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 
@@ -22,16 +24,28 @@ def test_there_are_examples_of_both_kinds():
 
 
 @pytest.mark.parametrize("code", blocks("python"))
-def test_a_library_example_runs(code, tmp_path):
-    subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, check=True)
+def test_a_library_example_runs(code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "README.md", "exec"), {})
+
+
+def lines(code: str) -> list[list[str]]:
+    assert all(line.startswith("$ recloak ") for line in code.splitlines())
+    return [shlex.split(line.removeprefix("$ recloak ")) for line in code.splitlines()]
 
 
 @pytest.mark.parametrize("code", blocks("console"))
-def test_a_command_line_example_runs(code, tmp_path):
-    for line in code.splitlines():
-        assert line.startswith("$ recloak "), line
-        arguments = shlex.split(line.removeprefix("$ recloak "))
-        entry = "import sys; from recloak.cli.main import main; main(sys.argv[1:])"
+def test_a_command_line_example_runs(code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for arguments in lines(code):
+        assert run(arguments) == 0, arguments
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", blocks("console"))
+def test_a_command_line_example_runs_in_processes_of_its_own(code, tmp_path):
+    entry = "import sys; from recloak.cli.main import main; main(sys.argv[1:])"
+    for arguments in lines(code):
         subprocess.run([sys.executable, "-c", entry, *arguments], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
 
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -89,7 +90,17 @@ for method in ("default", "paper"):
 """
 
 
-def test_one_and_two_threads_give_the_same_groups():
+@pytest.mark.parametrize("method", ["default", "paper"])
+def test_the_number_of_threads_changes_no_group(method, monkeypatch):
+    padding, said = padding_of(some_points(3000, 8)), set()
+    for threads in (1, 2, 3):
+        monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", threads)
+        said.add(group(padding, GroupOptions(k=5, method=method, rounds=2), rng=7).labels.tobytes())
+    assert len(said) == 1
+
+
+@pytest.mark.slow
+def test_one_and_two_threads_of_every_library_give_the_same_groups():
     said = set()
     for threads in ("1", "2"):
         counts = dict.fromkeys(("NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), threads)
