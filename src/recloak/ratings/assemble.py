@@ -9,6 +9,7 @@ number changes nothing.
 
 from __future__ import annotations
 
+import mmap
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -133,6 +134,8 @@ class _Recorder:
 
 
 _NO_TIMES = np.empty(0, np.int64)
+_LARGE = 1 << 22  # bytes; numpy asks for huge pages from here on
+_PAGES = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 _EMPTY = Chunk(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32), None)
 _ONE_BUCKET = 31  # every code without its last 31 bits is 0
 
@@ -145,7 +148,7 @@ def _dealt(chunks: list[Chunk], record: _Recorder, shift: int, n_buckets: int) -
     counts = _counts(chunks, shift, n_buckets)
     starts = np.concatenate(([0], np.cumsum(counts.sum(axis=0))))
     places = starts[:-1] + np.cumsum(counts, axis=0) - counts  # chunk after chunk, so that file order survives
-    records = np.empty((int(starts[-1]), 2), np.uint64)
+    records = fresh(2 * int(starts[-1]), np.uint64).reshape(-1, 2)
 
     def deal(c: int) -> None:
         chunk, chunks[c] = chunks[c], _EMPTY
@@ -200,8 +203,8 @@ def _sort_buckets(
 ) -> Rows:
     """Sort every bucket and write it out by columns, then close the gaps that repeated pairs left."""
     n, n_users = int(starts[-1]), _size(user_of)
-    items, values = np.empty(n, np.int32), np.empty(n, np.uint32)
-    times = np.empty(0 if first is None else n, np.int64)
+    items, values = fresh(n, np.int32), fresh(n, np.uint32)
+    times = fresh(0 if first is None else n, np.int64)
     activity = np.zeros(n_users, np.int64)
     largest = int(np.diff(starts).max())
     rooms = threading.local()
@@ -225,14 +228,23 @@ def _sort_buckets(
     return indptr, items, values.view(np.float32), None if first is None else times
 
 
+def fresh(n: int, kind: Any) -> NDArray[Any]:
+    """Give an array whose memory, where it is large, comes in small pages.
+
+    Numpy asks for huge pages, and in a virtual machine the first touch of each is dear: of reading 100 M rows it took
+    half.
+    """
+    size = n * np.dtype(kind).itemsize
+    return np.empty(n, kind) if size < _LARGE else np.frombuffer(mmap.mmap(-1, size, flags=_PAGES), kind)
+
+
 def closed_up(column: Any, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Any:
-    """Move each bucket's kept rows up against the bucket before it, and cut off what is left over, in place."""
+    """Move each bucket's kept rows up against the bucket before it, and leave out what is left over."""
     if len(column):
         for place, (start, stop) in zip(starts.tolist(), pairwise(ends.tolist()), strict=False):
             if place > start:
                 column[start:stop] = column[place : place + stop - start]
-        column.resize(int(ends[-1]), refcheck=False)  # no view of it is left
-    return column
+    return column[: int(ends[-1])]
 
 
 def distinct_values(values: NDArray[np.floating]) -> NDArray[np.floating]:

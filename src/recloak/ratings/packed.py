@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from recloak.ratings.assemble import closed_up, in_threads
+from recloak.ratings.assemble import closed_up, fresh, in_threads
 from recloak.ratings.threads import n_threads
 
 _BUCKET_ROWS = 1 << 16
@@ -96,7 +96,7 @@ class PackedRows:
 
     def __init__(self, layout: Layout, n_rows: int, *, timed: bool) -> None:
         self._layout, self._timed, self._n = layout, timed, 0
-        self._records = np.empty(n_rows, np.uint64)
+        self._records = fresh(n_rows, np.uint64)
         self._seen = np.zeros(layout.item_span + 1, np.bool_)
         self._rated = np.zeros(layout.rating_span + 1, np.bool_)
         self._dealing: list[Future[NDArray[np.int64]]] = []
@@ -153,26 +153,40 @@ class PackedRows:
         return *ids, indptr, out[0], out[1], out[2] if self._timed else None
 
     def _sorted(self, starts: NDArray[np.int64], item_of: NDArray[np.int32]) -> tuple[list[Any], Any, Any]:
-        """Sort every bucket and write it out by columns; give also users' activity and how many rows each kept."""
+        """Sort every bucket and write it out by columns; give also users' activity and how many rows each kept.
+
+        No memory but the words' own is needed: once all are sorted, items and values fill the room of the records, and
+        times that of the sorted words.
+        """
         layout, n = self._layout, self._n
-        out: list[Any] = [np.empty(n, np.int32), np.empty(n, np.float32), np.empty(n if self._timed else 0, np.int64)]
-        activity = np.zeros(layout.n_buckets << layout.shift, np.int32)
         sizes = (starts[:, 1:] - starts[:, :-1]).sum(axis=0)
-        firsts, kept = np.cumsum(sizes) - sizes, np.zeros(layout.n_buckets, np.int64)
+        ends = np.cumsum(sizes)
+        parts = [slice(int(end - size), int(end)) for end, size in zip(ends, sizes, strict=True)]
+        words = self._in_order(starts, parts)
+        items, values = self._records.view(np.int32)[:n], self._records.view(np.float32)[n:]
+        activity, kept = np.zeros(layout.n_buckets << layout.shift, np.int32), np.zeros(layout.n_buckets, np.int64)
         value_of = (np.arange(layout.rating_span + 1) / 2 + layout.rating_low).astype(np.float32)
-        rooms = threading.local()
+
+        def write_out(b: int) -> None:
+            columns = items[parts[b]], values[parts[b]]
+            kept[b] = write(words[parts[b]], b, layout, item_of, value_of, *columns, self._timed, activity)
+
+        in_threads(write_out, range(layout.n_buckets))
+        return [items, values, words.view(np.int64) if self._timed else _NO_TIMES], activity, kept
+
+    def _in_order(self, starts: NDArray[np.int64], parts: list[slice]) -> NDArray[np.uint64]:
+        """Give all words by user and item, one bucket after the other."""
+        layout, words, rooms = self._layout, fresh(self._n, np.uint64), threading.local()
+        largest = max(part.stop - part.start for part in parts)
 
         def sort(b: int) -> None:
             if not hasattr(rooms, "words"):
-                rooms.words = np.empty((2, int(sizes.max())), np.uint64)
+                rooms.words = np.empty(largest, np.uint64)
                 rooms.counts = np.empty((2, 1 << layout.digit_bits), np.int32)
-            part = slice(int(firsts[b]), int(firsts[b] + sizes[b]))
-            items, values, times = (column[part] if len(column) else column for column in out)
-            ordered = sort_bucket(self._records, starts, b, layout, rooms.words, rooms.counts)
-            kept[b] = write(ordered, b, layout, item_of, value_of, items, values, times, activity)
+            sort_bucket(self._records, starts, b, layout, rooms.words, rooms.counts, words[parts[b]])
 
         in_threads(sort, range(layout.n_buckets))
-        return out, activity, kept
+        return words
 
 
 _NO_TIMES = np.empty(0, np.int64)
@@ -224,7 +238,7 @@ def _u(number):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def sort_bucket(records, starts, b, layout, rooms, counts):  # type: ignore[no-untyped-def]
+def sort_bucket(records, starts, b, layout, room, counts, out):  # type: ignore[no-untyped-def]
     """Gather a bucket from all batches and sort it by user and item, the lower half of the key first."""
     low, width = layout.rating_bits + layout.time_bits, (layout.shift + layout.item_bits + 1) // 2
     mask, down, further = _u((1 << width) - 1), _u(low), _u(low + width)
@@ -238,9 +252,8 @@ def sort_bucket(records, starts, b, layout, rooms, counts):  # type: ignore[no-u
         n += len(run)
     _to_places(counts)
     for batch in range(len(starts)):
-        _pass(records[starts[batch, b] : starts[batch, b + 1]], rooms[0], counts[0], down, mask)
-    _pass(rooms[0, :n], rooms[1], counts[1], further, mask)
-    return rooms[1, :n]
+        _pass(records[starts[batch, b] : starts[batch, b + 1]], room, counts[0], down, mask)
+    _pass(room[:n], out, counts[1], further, mask)
 
 
 @njit(cache=True, nogil=True)
@@ -265,15 +278,19 @@ def _pass(source, target, place, down, mask):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def write(ordered, b, layout, item_of, value_of, items, values, times, activity):  # type: ignore[no-untyped-def]
-    """Write sorted words by columns, of equal pairs the latest (the last among equal times); give how many are kept."""
+def write(words, b, layout, item_of, value_of, items, values, timed, activity):  # type: ignore[no-untyped-def]
+    """Write sorted words by columns, of equal pairs the latest (the last among equal times); give how many are kept.
+
+    Times are written over the words, never ahead of the one that is read.
+    """
     low, time_bits, item_bits = _u(layout.rating_bits + layout.time_bits), _u(layout.time_bits), _u(layout.item_bits)
     item_mask, rating_mask = _u((1 << layout.item_bits) - 1), _u((1 << layout.rating_bits) - 1)
     time_mask, base = _u((1 << layout.time_bits) - 1), _u(b << layout.shift)
-    timed, last, n = len(times) > 0, _u(np.int64(-1)), 0
-    for word in ordered:
+    last, n = _u(np.int64(-1)), 0
+    for r in range(len(words)):
+        word = words[r]
         key, time = word >> low, np.int64(word & time_mask) + layout.time_low
-        if key == last and timed and time < times[_u(n - 1)]:
+        if key == last and timed and time < np.int64(words[_u(n - 1)]):
             continue
         if key != last:
             last = key
@@ -282,5 +299,5 @@ def write(ordered, b, layout, item_of, value_of, items, values, times, activity)
             n += 1
         values[_u(n - 1)] = value_of[(word >> time_bits) & rating_mask]
         if timed:
-            times[_u(n - 1)] = time
+            words[_u(n - 1)] = _u(time)
     return n

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recloak.ratings import readers
+from recloak.ratings import assemble, readers
 from recloak.ratings.packed import Layout, Limits, OutsideError, PackedRows, layout_of
 from recloak.ratings.readers import ReadOptions, read
 from recloak.ratings.readers.quick import read_quickly
@@ -78,6 +78,23 @@ def test_many_buckets_and_batches_give_the_same_ratings(tmp_path):
     columns = {"user": rng.integers(0, 2_000, n), "item": rng.integers(0, 300, n), "rating": rng.integers(1, 6, n)}
     pl.DataFrame(columns | {"time": rng.integers(0, 9, n)}).write_parquet(tmp_path / "r.parquet", row_group_size=7_000)
     assert_same(quick(tmp_path / "r.parquet"), general(tmp_path / "r.parquet"))
+
+
+@pytest.mark.parametrize("way", [quick, general])
+def test_memory_in_small_pages_holds_the_same_ratings(tmp_path, monkeypatch, way):
+    rng = np.random.default_rng(3)
+    columns = {
+        "user": rng.integers(0, 90, 9_000),
+        "item": rng.integers(0, 300, 9_000),
+        "rating": rng.integers(1, 6, 9_000),
+    }
+    pl.DataFrame(columns | {"time": rng.integers(0, 9, 9_000)}).write_parquet(tmp_path / "r.parquet")
+    plain = way(tmp_path / "r.parquet")
+    monkeypatch.setattr(assemble, "_LARGE", 1)
+    paged = way(tmp_path / "r.parquet")
+    assert plain.intake.n_repeated > 0
+    assert not paged.items.flags.owndata
+    assert_same(plain, paged)
 
 
 @pytest.mark.parametrize("threads", ["1", "3"])
