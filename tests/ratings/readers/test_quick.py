@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recloak.ratings import assemble, readers
+from recloak.ratings import readers
+from recloak.ratings.assemble import fresh
 from recloak.ratings.packed import Layout, Limits, OutsideError, PackedRows, layout_of
 from recloak.ratings.readers import ReadOptions, read
 from recloak.ratings.readers.quick import read_quickly
@@ -90,7 +91,7 @@ def test_memory_in_small_pages_holds_the_same_ratings(tmp_path, monkeypatch, way
     }
     pl.DataFrame(columns | {"time": rng.integers(0, 9, 9_000)}).write_parquet(tmp_path / "r.parquet")
     plain = way(tmp_path / "r.parquet")
-    monkeypatch.setattr(assemble, "_LARGE", 1)
+    monkeypatch.setitem(fresh.__globals__, "_LARGE", 1)
     paged = way(tmp_path / "r.parquet")
     assert plain.intake.n_repeated > 0
     assert not paged.items.flags.owndata
