@@ -75,6 +75,16 @@ def test_a_cap_that_is_kept_passes_and_a_tighter_claim_fails(ratings, tmp_path, 
         assert verify(folder, **known).passed
 
 
+def test_a_release_from_before_caps_were_claimed_is_still_verified(ratings, tmp_path):
+    folder = some_release(ratings, k=4).write(tmp_path / "out")
+    manifest = json.loads((folder / MANIFEST).read_text())
+    for lost, passes in (("max_link", True), ("diversity", False)):
+        del manifest[lost]
+        manifest["seal"] = sealed(manifest)
+        (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+        assert verify(folder, original=ratings).passed == passes
+
+
 def test_a_release_that_breaks_its_cap_is_not_published(ratings, tmp_path):
     release = some_release(ratings, k=4, mode="pure")
     lying = replace(release, facts=replace(release.facts, max_link=CAP))

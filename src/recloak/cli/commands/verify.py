@@ -57,7 +57,7 @@ def _tell_unchecked(folder: Path) -> None:
     """Name what the release promises about its source, so that a pass without the source is not taken for more."""
     manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     for name in ("diversity", "max_link"):
-        if manifest[name] is not None:
+        if manifest.get(name) is not None:
             click.echo(f"  not checked without --original: {name} {manifest[name]}")
 
 

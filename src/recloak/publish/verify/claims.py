@@ -40,6 +40,7 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "files": (dict,),
     "seal": (str,),
 }
+_LATER = ("max_link",)  # fields that the first releases do not have; they promise nothing of the kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +94,11 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _form_problems(manifest: dict[str, Any]) -> Iterator[str]:
-    if list(manifest) != list(_FIELDS):
+    if list(manifest) != [name for name in _FIELDS if name in manifest or name not in _LATER]:
         missing, unknown = [f for f in _FIELDS if f not in manifest], [f for f in manifest if f not in _FIELDS]
         yield f"the manifest's fields are not those of the format (missing: {missing}, unknown: {unknown})"
         return
-    wrong = [name for name, kinds in _FIELDS.items() if type(manifest[name]) not in kinds]
+    wrong = [name for name in manifest if type(manifest[name]) not in _FIELDS[name]]
     if wrong:
         yield f"the manifest's {wrong[0]} is of the wrong type: {manifest[wrong[0]]!r}"
         return
@@ -118,7 +119,7 @@ def _value_problems(manifest: dict[str, Any]) -> Iterator[str]:
         "grid": manifest["grid"] is None or _is_step(manifest["grid"], manifest["scale"]),
         "min_raters": manifest["min_raters"] >= 1,
         "diversity": _is_diversity(manifest["diversity"]),
-        "max_link": manifest["max_link"] is None or (manifest["mode"] == "pure" and 0 < manifest["max_link"] <= 1),
+        "max_link": manifest.get("max_link") is None or (manifest["mode"] == "pure" and 0 < manifest["max_link"] <= 1),
         "n_users": 2 <= manifest["n_users"] < 2**31,
         "n_items": 1 <= manifest["n_items"] < 2**31,
         "n_ratings": manifest["n_ratings"] >= 1,
@@ -220,7 +221,7 @@ def _claims(folder: Path, manifest: dict[str, Any]) -> Claims:
         manifest["mode"],
         manifest["grid"],
         None if diversity is None else Diversity.parse(diversity),
-        manifest["max_link"],
+        manifest.get("max_link"),
         manifest["n_users"],
         manifest["n_items"],
         manifest["n_ratings"],
