@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import recloak
 from recloak.errors import InputError, OptionError, RefusedError
+from recloak.publish.card import data_card
 from recloak.publish.folders import write_release
 from recloak.publish.model import Grouping
 from recloak.publish.pseudonyms import keyed_order, secret_key
@@ -294,3 +295,16 @@ def test_a_cap_on_links_is_kept_seen_from_outside_and_said_on_the_card(tmp_path)
     links = (shares["raters"] / shares["members"]).to_numpy()
     assert 0 < links.max() <= 0.5
     assert "more than 50% rated it" in (tmp_path / "out" / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("diversity", "said"),
+    [
+        ("1,2", "stands every item that someone rated ((b"),
+        ("2,2", "every set of 2 items that someone rated together ((b"),
+        ("all,2", "every set of items that someone rated together ((b"),
+    ],
+)
+def test_the_card_says_what_is_diverse(diversity, said):
+    facts = some_release(some_ratings(), mode="pure", diversity=diversity).facts
+    assert said in data_card(facts, "long", "parquet")

@@ -64,12 +64,18 @@ def promised(facts: Facts) -> list[str]:
     if facts.mode == "padded":
         sentences.append("Every group has a rating for every item, so that the presence of an item tells nothing.")
     if facts.diversity is not None:
-        sets = "every set of items" if facts.diversity.b is None else f"every set of {facts.diversity.b} items"
         sentences.append(
-            f"In the rows of at least {facts.diversity.l} distinct groups stands {sets} that someone rated together "
+            f"In the rows of at least {facts.diversity.l} distinct groups stands {_sets(facts.diversity)} "
             f"((b, l)-diversity, {facts.diversity}; checked against the source by its owner)."
         )
     return sentences
+
+
+def _sets(diversity: Diversity) -> str:
+    """Say what stands in several rows."""
+    if diversity.b == 1:
+        return "every item that someone rated"
+    return f"every set of {'' if diversity.b is None else f'{diversity.b} '}items that someone rated together"
 
 
 def not_promised(facts: Facts) -> list[str]:
