@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import math
 import re
 import time
 
@@ -130,6 +131,8 @@ def test_pages_of_another_origin_may_not_ask_unless_named(tmp_path):
         world.ask("POST", "/api/v1/advice", token, json={"text": "Fargo"}, headers=other),
     ):
         assert "access-control-allow-origin" not in refused.headers
+    for anybody in ({}, other, named):  # or a cache would give one of them what is meant for the other
+        assert world.ask("GET", "/health", headers=anybody).headers["vary"] == "origin"
     world.close()
 
 
@@ -178,6 +181,23 @@ def test_a_bucket_fills_at_its_rate_and_never_beyond_its_burst(tmp_path):
     assert [one.take(7, cost=99), two.take(7) > 0] == [0, True]
     one.close()
     two.close()
+
+
+@pytest.mark.parametrize("burst", [1, 4, 10, 30])
+def test_a_long_text_fits_after_the_waits_that_it_is_told(tmp_path, burst):
+    clock = Clock()
+    buckets = Buckets(tmp_path / "buckets", 0.5, burst, clock=clock)
+
+    def asked():
+        return buckets.take(7) or buckets.take(7, 10.0, paid=1.0)
+
+    while not asked():
+        pass
+    waits = 0
+    while wait := asked():
+        clock.now, waits = clock.now + math.ceil(wait), waits + 1
+    assert waits <= 2  # one for the request, and one for its length
+    buckets.close()
 
 
 def test_words_are_there_for_every_band():

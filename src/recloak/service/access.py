@@ -15,6 +15,7 @@ from recloak.service.parts import Parts
 from recloak.service.problems import Refused
 from recloak.service.tokens import Token
 
+_UNIT = 1.0  # what every request costs
 _CHALLENGE = {"www-authenticate": "Bearer"}
 SECURITY: dict[str, Any] = {"security": [{"token": []}]}  # for OpenAPI: of a route
 SCHEMES: dict[str, Any] = {
@@ -38,9 +39,13 @@ def administrator(request: Request) -> Token:
     return token
 
 
-def charge(parts: Parts, token: Token, cost: float = 1.0) -> None:
-    """Take a request's cost out of its token's bucket, or refuse it and say when to come back."""
-    wait = 0.0 if parts.buckets is None else parts.buckets.take(token.number, cost)
+def charge(parts: Parts, token: Token, cost: float) -> None:
+    """Take what a request costs beyond its first unit, or refuse it and say when to come back."""
+    _take(parts, token, cost, paid=_UNIT)
+
+
+def _take(parts: Parts, token: Token, cost: float, paid: float = 0.0) -> None:
+    wait = 0.0 if parts.buckets is None else parts.buckets.take(token.number, cost, paid=paid)
     if wait > 0:
         metrics.limited.inc()
         raise Refused("too_many", headers={"retry-after": str(math.ceil(wait))})
@@ -55,5 +60,5 @@ def _holder(request: Request) -> Token:
     token = None if parts.guard is None else parts.guard.check(text.strip())
     if token is None:
         raise Refused("bad_token", headers=_CHALLENGE)
-    charge(parts, token)
+    _take(parts, token, _UNIT)
     return token

@@ -31,24 +31,25 @@ class Buckets:
         os.ftruncate(self._file, _PLACES * _CELL.size)
         self._cells = mmap.mmap(self._file, _PLACES * _CELL.size)
 
-    def take(self, number: int, cost: float = 1.0) -> float:
+    def take(self, number: int, cost: float = 1.0, *, paid: float = 0.0) -> float:
         """Take the cost of a request out of a token's bucket; give 0, or the seconds to wait before it would fit.
 
-        A cost above the burst is met by a full bucket.
+        ``paid`` is what the same request took before, and takes again when it comes back. Whatever a request costs in
+        all, a full bucket meets it.
         """
         place = number % _PLACES * _CELL.size
         fcntl.lockf(self._file, fcntl.LOCK_EX, _CELL.size, place)
         try:
-            return self._take(place, min(cost, self._burst))
+            return self._take(place, min(cost, self._burst - paid), paid)
         finally:
             fcntl.lockf(self._file, fcntl.LOCK_UN, _CELL.size, place)
 
-    def _take(self, place: int, cost: float) -> float:
+    def _take(self, place: int, cost: float, paid: float) -> float:
         now = self._clock()
         touched, held = _CELL.unpack_from(self._cells, place)
         full = self._burst if touched == 0 else min(self._burst, held + max(now - touched, 0.0) * self._rate)
         if full < cost:
-            return (cost - full) / self._rate
+            return (paid + cost - full) / self._rate
         _CELL.pack_into(self._cells, place, now, full - cost)
         return 0.0
 
