@@ -27,6 +27,14 @@ def test_a_folder_that_is_not_there_is_told(tmp_path):
 
 def test_a_damaged_secret_is_refused_and_not_replaced(tmp_path):
     (tmp_path / "tokens.db.crowd").write_bytes(b"short")
+    (tmp_path / "tokens.db.crowd").chmod(0o600)
     with pytest.raises(InputError, match="a crowd's secret has 32 bytes, got 5"):
         crowd_secret(tmp_path / "tokens.db")
     assert (tmp_path / "tokens.db.crowd").read_bytes() == b"short"
+
+
+def test_a_secret_that_others_can_read_is_refused(tmp_path):
+    crowd_secret(tmp_path / "tokens.db")
+    (tmp_path / "tokens.db.crowd").chmod(0o640)
+    with pytest.raises(InputError, match="others than its owner may read or write it; first run: chmod 600"):
+        crowd_secret(tmp_path / "tokens.db")

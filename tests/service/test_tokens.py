@@ -44,6 +44,22 @@ def test_the_store_holds_no_secret_and_only_its_owner_reads_it(store):
     assert [path.name for path in store.parent.iterdir()] == ["tokens.db"]
 
 
+@pytest.mark.parametrize("mode", [0o640, 0o602, 0o644, 0o660])
+def test_a_store_that_others_can_read_or_write_is_refused(store, mode):
+    _, text = create(store, user="ann")
+    store.chmod(mode)
+    for use in (lambda: checked(store, text), lambda: tokens(store), lambda: create(store, user="ben")):
+        with pytest.raises(InputError, match="others than its owner may read or write it; first run: chmod 600"):
+            use()
+
+
+def test_a_store_that_cannot_be_read_is_told(store, monkeypatch):
+    create(store, user="ann")
+    monkeypatch.setattr("os.access", lambda *_: False)  # whoever runs the tests may be allowed everything
+    with pytest.raises(InputError, match="whoever runs this may not read it"):
+        tokens(store)
+
+
 def test_a_secret_has_256_bits_and_none_comes_twice(store):
     made = {create(store, user="ann")[1].split("_", 2)[2] for _ in range(20)}
     assert len(made) == 20
@@ -105,7 +121,7 @@ def test_spans_of_time(span, seconds):
     assert seconds_of(span) == seconds
 
 
-@pytest.mark.parametrize("span", ["", "0d", "-1d", "30", "d", "1m", "9999999d"])
+@pytest.mark.parametrize("span", ["", "0d", "-1d", "30", "d", "1m", "9999999d", "101y", "36501d"])
 def test_odd_spans_are_refused(span):
     with pytest.raises(OptionError, match="a span of time"):
         seconds_of(span)
@@ -121,6 +137,7 @@ def test_a_token_is_of_a_user_or_an_administrator(store):
 def test_what_is_no_store_is_refused_in_one_sentence(tmp_path):
     for content, said in ((b"hello" * 500, "not a token store"), (b"", "format 0")):
         (tmp_path / "odd.db").write_bytes(content)
+        (tmp_path / "odd.db").chmod(0o600)
         with pytest.raises(InputError, match=said):
             tokens(tmp_path / "odd.db")
     with pytest.raises(InputError, match="no token store"):

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from recloak.errors import InputError
+from recloak.service.private import require_private
 
 _BYTES = 32
 
@@ -25,6 +26,7 @@ def crowd_secret(store: str | Path) -> bytes:
             _make(file)
     except OSError as error:
         raise InputError(f"{file}: the crowd's secret cannot be written: {error.strerror}") from error
+    require_private(file)
     found = file.read_bytes()
     if len(found) != _BYTES:
         raise InputError(f"{file}: a crowd's secret has {_BYTES} bytes, got {len(found)}")

@@ -21,12 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recloak.errors import InputError, OptionError
+from recloak.service.private import require_private
 
 DAY = 86_400
 _FORMAT = 1
 _SHAPE = re.compile(r"recloak_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
 _SPAN = re.compile(r"([1-9]\d{0,5})([hdwy])")
 _SECONDS = {"h": 3600, "d": DAY, "w": 7 * DAY, "y": 365 * DAY}
+_LONGEST = 100 * _SECONDS["y"]
 _NOBODY = hashlib.sha256(b"").digest()
 _TABLE = """
 CREATE TABLE tokens (
@@ -79,7 +81,10 @@ def seconds_of(span: str) -> int:
     match = _SPAN.fullmatch(span)
     if match is None:
         raise OptionError(f"a span of time is a number and h, d, w or y (30d is thirty days), got {span!r}")
-    return int(match.group(1)) * _SECONDS[match.group(2)]
+    seconds = int(match.group(1)) * _SECONDS[match.group(2)]
+    if seconds > _LONGEST:
+        raise OptionError(f"a span of time must be at most 100y, got {span!r}")
+    return seconds
 
 
 def tokens(store: str | Path) -> list[Token]:
@@ -155,6 +160,7 @@ def _connect(store: str | Path) -> sqlite3.Connection:
     path = Path(store)
     if not path.is_file():
         raise InputError(f"{path}: there is no token store; `recloak token create` makes one")
+    require_private(path)
     connection = sqlite3.connect(path, timeout=10, check_same_thread=False)
     try:
         found = connection.execute("PRAGMA user_version").fetchone()[0]
