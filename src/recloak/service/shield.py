@@ -35,6 +35,7 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 )
+_VARY = (b"vary", b"origin")
 _GONE = 499  # the client left before the answer: for the log only
 _OTHER = "other"
 
@@ -48,6 +49,11 @@ class _Exchange:
     began: float = field(default_factory=time.perf_counter)
     status: int = 0
     is_head: bool = False
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether a page of another origin may read the answer."""
+        return len(self.extra) > 1
 
 
 class Shield:
@@ -85,7 +91,7 @@ class Shield:
             _account(exchange)
 
     async def _within_limits(self, exchange: _Exchange, receive: Receive, send: Send) -> None:
-        if _is_preflight(exchange.scope) and exchange.extra:
+        if _is_preflight(exchange.scope) and exchange.is_shared:
             await send({"type": "http.response.start", "status": 204, "headers": []})
             await send({"type": "http.response.body", "body": b""})
             return
@@ -100,20 +106,20 @@ class Shield:
             return ()
         origin = _header(scope, b"origin")
         if origin.decode("latin-1") not in self._origins:
-            return ()
+            return (_VARY,)  # a cache must not give this answer to a page that may read it
         return (
             (b"access-control-allow-origin", origin),
             (b"access-control-allow-methods", b"GET, POST"),
             (b"access-control-allow-headers", b"authorization, content-type, if-none-match"),
             (b"access-control-expose-headers", b"etag, retry-after"),
             (b"access-control-max-age", b"600"),
-            (b"vary", b"origin"),
+            _VARY,
         )
 
 
 def _sending(exchange: _Exchange, send: Send) -> Send:
     """Add the headers to every answer, note its status, and leave the body out where only the head was asked for."""
-    shared = bool(exchange.extra)
+    shared = exchange.is_shared
     always = tuple((n, b"cross-origin" if shared and n == b"cross-origin-resource-policy" else v) for n, v in HEADERS)
 
     async def sending(message: Message) -> None:
