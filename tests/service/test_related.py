@@ -4,12 +4,13 @@ import asyncio
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
 from recloak.errors import InputError
 from recloak.ratings import IdMap
-from recloak.related.history import append, opened
+from recloak.related.history import append, newest, opened
 from recloak.related.model import Lists, Release
-from recloak.service.freshness import _look
+from recloak.service.freshness import _look, keep_fresh
 from recloak.service.shelf import Shelf
 from tests.related import test_history
 from tests.service.helpers import World, advisor, problem
@@ -133,6 +134,58 @@ def test_a_history_that_cannot_be_read_leaves_the_last_release_and_is_told(tmp_p
     asyncio.run(_look(world.parts))
     assert entries(world.ask("GET", "/api/v1/items/1/related")) == [(1, 2), (2, 3)]
     assert problem(world.ask("GET", "/ready")) == "not_ready"
+    world.close()
+
+
+@pytest.mark.parametrize("kind", [InputError, sa.exc.TimeoutError, ValueError, KeyError])
+def test_looking_goes_on_after_whatever_went_wrong(tmp_path, monkeypatch, kind):
+    address = str(tmp_path / "history.db")
+    publish(address, 1, FIRST)
+    world = World(tmp_path, history=address, refresh=0.01)
+    looks = iter([kind("no answer")])
+
+    def broken(store):
+        for error in looks:
+            raise error
+        return newest(store)
+
+    async def looking():
+        publish(address, 2, SECOND)
+        task = asyncio.create_task(keep_fresh(world.parts))
+        for _ in range(500):
+            await asyncio.sleep(0.01)
+            if world.shelf.release == 2:
+                break
+        task.cancel()
+
+    monkeypatch.setattr("recloak.service.shelf.newest", broken)
+    asyncio.run(looking())
+    assert (world.shelf.release, world.shelf.is_fresh) == (2, True)
+    world.close()
+
+
+def test_a_look_under_way_does_not_make_the_server_unready(tmp_path, monkeypatch):
+    address = str(tmp_path / "history.db")
+    publish(address, 1, FIRST)
+    world = World(tmp_path, history=address)
+    seen = []
+    monkeypatch.setattr("recloak.service.shelf.newest", lambda _: seen.append(world.shelf.is_fresh))
+    world.shelf.refresh()
+    assert seen == [True]
+    world.close()
+
+
+def test_a_history_that_cannot_be_read_now_is_no_mistake_of_ours(tmp_path, monkeypatch):
+    publish(str(tmp_path / "history.db"), 1, FIRST)
+    world = World(tmp_path, history=str(tmp_path / "history.db"))
+
+    def broken(*_):
+        raise InputError("no answer")
+
+    monkeypatch.setattr("recloak.service.shelf.lists_of", broken)
+    told = world.ask("GET", "/api/v1/items/1/history")
+    assert (told.status_code, problem(told), told.headers["retry-after"]) == (503, "not_ready", "5")
+    assert entries(world.ask("GET", "/api/v1/items/1/related")) == [(1, 2), (2, 3)]
     world.close()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from recloak.errors import RecloakError
 from recloak.service import metrics
 from recloak.service.logs import failure, tell
 from recloak.service.parts import Parts
@@ -27,6 +26,6 @@ async def _look(parts: Parts) -> None:
         if await asyncio.to_thread(parts.shelf.refresh):
             metrics.release.set(parts.shelf.release or 0)
             tell("release", number=parts.shelf.release)
-    except (RecloakError, OSError) as error:
+    except Exception as error:  # whatever it is, the next look may go well
         metrics.refreshes.inc()
         tell("history", level=logging.WARNING, **failure(error))

@@ -28,6 +28,7 @@ PROBLEMS: dict[str, tuple[int, str]] = {
     "not_ready": (503, "The server is not ready."),
     "timeout": (503, "The answer took too long and was given up."),
 }
+UNREADABLE = "The history of related lists cannot be read just now."
 
 
 class Refused(Exception):  # noqa: N818 (it is an answer, not a fault)

@@ -66,7 +66,15 @@ class Shelf:
 
     def refresh(self) -> bool:
         """Look for a newer release and swap it in whole; say whether there was one."""
-        self.is_fresh = False
+        try:
+            found = self._look()
+        except BaseException:
+            self.is_fresh = False
+            raise
+        self.is_fresh = True
+        return found
+
+    def _look(self) -> bool:
         latest = newest(self._store)
         found = latest is not None and latest.number != self.release
         if latest is not None and found:
@@ -74,7 +82,6 @@ class Shelf:
                 self._store.close()
                 self._store = open_store(self._where)
             self._held = _Held(latest, _lists(self._store, latest.number))
-        self.is_fresh = True
         return found
 
     def related(self, item: str) -> Rendered | None:

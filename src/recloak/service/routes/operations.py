@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from recloak.service import metrics
 from recloak.service.access import SECURITY, administrator
 from recloak.service.parts import Parts
-from recloak.service.problems import Refused, documented
+from recloak.service.problems import UNREADABLE, Refused, documented
 from recloak.service.schema import Alive, Ready
 
 router = APIRouter()
@@ -29,7 +29,7 @@ async def ready(request: Request) -> Response:
     parts: Parts = request.app.state.parts
     shelf = parts.shelf
     if shelf is not None and not shelf.is_fresh:
-        raise Refused("not_ready", "The history of related lists cannot be read just now.")
+        raise Refused("not_ready", UNREADABLE)
     told = Ready(
         status="ready",
         advice=parts.advisor is not None and parts.guard is not None,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from recloak.errors import RecloakError
+from recloak.service.logs import failure, tell
 from recloak.service.parts import Parts
-from recloak.service.problems import Refused, documented
+from recloak.service.problems import UNREADABLE, Refused, documented
 from recloak.service.schema import HistoryAnswer, Named, RelatedAnswer, SearchAnswer
 from recloak.service.shelf import Rendered, Shelf
 
@@ -41,7 +44,9 @@ async def related(request: Request, item: str) -> Response:
     return _given(request, _shelf(request).related(item))
 
 
-@router.get("/{item:path}/history", response_model=HistoryAnswer, responses=_LISTS)
+@router.get(
+    "/{item:path}/history", response_model=HistoryAnswer, responses={**_LISTS, **documented("not_ready", "timeout")}
+)
 async def history(
     request: Request,
     item: str,
@@ -49,7 +54,12 @@ async def history(
 ) -> Response:
     """Give an item's list through the last published releases, the newest first, and what moved in each."""
     shelf, pool = _shelf(request), request.app.state.parts.pool
-    return _given(request, await asyncio.get_running_loop().run_in_executor(pool, shelf.history, item, last))
+    try:
+        found = await asyncio.get_running_loop().run_in_executor(pool, shelf.history, item, last)
+    except RecloakError as error:
+        tell("history", level=logging.WARNING, **failure(error))
+        raise Refused("not_ready", UNREADABLE, {"retry-after": "5"}) from None
+    return _given(request, found)
 
 
 def _shelf(request: Request) -> Shelf:
