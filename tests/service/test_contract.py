@@ -19,6 +19,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # its dependencies warn when they are imported
     import requests
     import schemathesis
+    from schemathesis.specs.openapi.checks import negative_data_rejection
 
 
 def _ok(found):
@@ -55,7 +56,10 @@ def asked(tmp_path_factory):
 
     def ask(case):
         case.headers["authorization"] = f"Bearer {tokens.get(case.path, user)}"
-        case.call_and_validate(base_url=url, session=session)
+        answer = case.call(base_url=url, session=session)
+        # What is too large is refused unread; schemathesis does not count that among the ways to refuse what is unfit.
+        unread = [negative_data_rejection] if answer.status_code == 413 else []
+        case.validate_response(answer, excluded_checks=unread)
 
     yield ask
     session.close()
