@@ -114,6 +114,8 @@ def test_advice_is_a_table_of_delta_and_recall(source, capsys):
         ("item,related,score\n1,2,0.5\n1,2,0.4\n", "an entry must not stand twice in a list"),
         ("item,related\n1,2\n", "score is missing"),
         ("item,related,score\n1,2,nan\n", "a score must be a finite number"),
+        ("item,related,score\n1,2,0.5\n1,3,high\n", "line 3: a score must be a finite number, got 'high'"),
+        ("item,related,score\n1,2,0.5\n1,abc,0.4\n", "line 3: an item of the lists must be in the ratings, got 'abc'"),
         ("item,related,score\n1,,0.5\n", "every row of lists needs"),
     ],
 )

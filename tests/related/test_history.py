@@ -141,6 +141,39 @@ def test_of_publishers_at_once_one_wins_and_the_others_are_told(address):
         assert table_of(store, 2).height == SECOND.lists.n_entries
 
 
+def test_of_makers_at_once_one_makes_the_store_and_all_can_use_it(address):
+    outcomes, together = [], threading.Barrier(6)
+
+    def make():
+        together.wait()
+        with opened(address, create=True) as store:
+            outcomes.append(releases(store))
+
+    threads = [threading.Thread(target=make) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes == [[]] * 6
+
+
+def test_a_database_of_something_else_is_left_as_it_is(tmp_path):
+    path = tmp_path / "other.db"
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE tokens (number INTEGER)")
+    with pytest.raises(InputError, match="a database of something else"):
+        open_store(path, create=True)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("tokens",)]
+
+
+@pytest.mark.parametrize("address", ["postgresql://ann:secret@host:port/db", "postgresql://[::1/db", "://"])
+def test_an_address_that_is_none_is_told_without_its_password(address):
+    with pytest.raises(InputError, match="a store's address must read") as told:
+        open_store(address)
+    assert "secret" not in str(told.value)
+
+
 def test_a_crash_in_the_middle_leaves_the_last_complete_release(tmp_path):
     path = tmp_path / "history.db"
     filled(str(path))

@@ -23,6 +23,7 @@ from recloak.ratings import IdMap
 from recloak.related.model import HOLE, Lists, Release
 
 FORMAT = 1
+_MAKING = 7_261_503  # an advisory lock's number, the same for all who make tables
 REASONS = ("suppressed", "permuted", "replaced")
 
 _tables = sa.MetaData()
@@ -88,7 +89,7 @@ def open_store(where: str | Path, *, create: bool = False) -> Store:
     try:
         with _explained(name):
             if create:
-                _tables.create_all(engine)
+                _make(engine, name)
             return Store(name, engine, _checked(engine, name, create=create))
     except BaseException:
         engine.dispose()
@@ -108,7 +109,7 @@ def opened(where: str | Path, *, create: bool = False) -> Iterator[Store]:
 def _address(where: str | Path, *, create: bool) -> tuple[str, sa.URL]:
     """Give a store's name without its password, and its URL."""
     if "://" in str(where):
-        url = sa.make_url(str(where))
+        url = _url(str(where))
         if url.get_backend_name() != "postgresql":
             raise InputError(f"a store must be a file or a postgresql:// address, got {url.render_as_string()!r}")
         return url.render_as_string(), url.set(drivername="postgresql+psycopg")
@@ -118,6 +119,14 @@ def _address(where: str | Path, *, create: bool) -> tuple[str, sa.URL]:
     if not path.absolute().parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.absolute().parent} to write into")
     return str(path), sa.URL.create("sqlite", database=str(path))
+
+
+def _url(text: str) -> sa.URL:
+    """Read an address; a text that is none is not repeated, for it may hold a password."""
+    try:
+        return sa.make_url(text)
+    except (sa.exc.ArgumentError, ValueError):
+        raise InputError("a store's address must read postgresql://user@host:port/database") from None
 
 
 def _engine(url: sa.URL, name: str) -> sa.Engine:
@@ -158,6 +167,19 @@ def _explained(name: str) -> Iterator[None]:
 
 def _first_line(error: BaseException | None) -> str:
     return str(error).strip().splitlines()[0] if error is not None and str(error).strip() else "no answer"
+
+
+def _make(engine: sa.Engine, name: str) -> None:
+    """Make the tables where there are none; of makers at once one makes them, and a database of others' is refused."""
+    with engine.connect() as plain:
+        connection = plain.execution_options(writing=True)
+        with connection.begin():
+            if engine.dialect.name == "postgresql":
+                connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_MAKING})"))
+            found = sa.inspect(connection).get_table_names()
+            if engine.dialect.name == "sqlite" and found and _meta.name not in found:
+                raise InputError(f"{name}: a database of something else, not a history store")
+            _tables.create_all(connection)
 
 
 def _checked(engine: sa.Engine, name: str, *, create: bool) -> bool | None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from recloak.errors import InputError, SourceError
 from recloak.randomness import Rng, randomness
 from recloak.ratings import IdMap, Ratings
+from recloak.ratings.ids import UNKNOWN
 from recloak.related.model import HOLE, Lists
 from recloak.related.options import SimilarityOptions
 from recloak.related.similarity import nearest
@@ -46,14 +47,15 @@ def lists_from_table(table: pl.DataFrame, item_ids: IdMap, *, file: str | None =
     if table.select(pl.any_horizontal(pl.col(*COLUMNS).is_null()).any()).item():
         raise SourceError("every row of lists needs an item, a related item and a score", file=file)
     owners, entries = (_numbers(table[name], item_ids, file) for name in ("item", "related"))
-    scores = table["score"].cast(pl.Float64).to_numpy()
+    scores = table["score"].cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     _require_plain(table, owners, entries, scores, file)
     return _ranked(owners, entries, scores, len(item_ids))
 
 
 def _numbers(column: pl.Series, item_ids: IdMap, file: str | None) -> NDArray[np.int32]:
-    ids = column.cast(pl.String) if item_ids.is_text else column
-    numbers = item_ids.encode(ids)
+    wanted = _of_kind(column, item_ids)
+    numbers = np.full(len(wanted), UNKNOWN, np.int32)
+    numbers[wanted.is_not_null().to_numpy()] = item_ids.encode(wanted.drop_nulls())
     unknown = np.flatnonzero(numbers < 0)
     if len(unknown):
         raise SourceError(
@@ -63,6 +65,13 @@ def _numbers(column: pl.Series, item_ids: IdMap, file: str | None) -> NDArray[np
             value=column[int(unknown[0])],
         )
     return numbers
+
+
+def _of_kind(column: pl.Series, item_ids: IdMap) -> pl.Series:
+    """Give ids as the ratings write them, as texts or whole numbers; nothing where that cannot be."""
+    if item_ids.is_text:
+        return column.cast(pl.String)
+    return column.cast(pl.Int64, strict=False) if column.dtype == pl.String else column
 
 
 def _require_plain(
@@ -101,7 +110,7 @@ def _ranked(owners: NDArray[np.int32], entries: NDArray[np.int32], scores: NDArr
 def read_lists(path: str, item_ids: IdMap) -> Lists:
     """Read another recommender's lists from a CSV or Parquet file."""
     try:
-        table = pl.read_parquet(path) if path.endswith(".parquet") else pl.read_csv(path)
+        table = pl.read_parquet(path) if path.endswith(".parquet") else pl.read_csv(path, infer_schema=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise InputError(f"{path}: cannot be read as lists ({reason})") from error
