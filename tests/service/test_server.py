@@ -1,8 +1,11 @@
 """The real server over a socket: it starts with checks, answers, logs nothing private, and stops politely."""
 
+import contextlib
 import json
+import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -13,7 +16,10 @@ import pytest
 
 from recloak.cli.main import run
 from recloak.related.history import opened, releases
+from recloak.service.loading import load
+from recloak.service.options import ServeOptions
 from recloak.service.tokens import create
+from tests.service.helpers import ratings
 from tests.service.running import ROOT, Server, command, running, write_sources
 from tests.service.test_related import FIRST, SECOND, publish
 
@@ -161,16 +167,43 @@ def _dying(path, table):
         (("--config", "odd.toml"), "there is no option 'wrokers'; did you mean 'workers'?"),
         (("--config", "broken.toml"), "not TOML"),
         (("--history", "history.db", "--workers", "0"), "workers must be at least 1"),
+        (("--history", "history.db", "--user", "who"), "how ratings are read (--user, --item, --reader"),
+        (("--history", "empty.db"), "empty.db: not a history store that can be used"),
+        (("--history", "older.db"), "older.db: a store of format 0, this version reads format 1"),
+        (("--history", "history.db", "--titles", "blob.csv"), "blob.csv"),
+        (("--history", "history.db", "--titles", "."), "."),
+        (("--history", "history.db", "--tokens", "open.db"), "open.db: others than its owner may read or write it"),
     ],
 )
 def test_what_cannot_be_served_is_said_in_one_sentence(folder, monkeypatch, capsys, arguments, sentence):
     monkeypatch.chdir(folder)
     (folder / "odd.toml").write_text("wrokers = 2\n")
     (folder / "broken.toml").write_text("= 2\n")
+    (folder / "empty.db").touch()
+    (folder / "blob.csv").write_bytes(bytes(range(256)) * 20)
+    shutil.copy(folder / "history.db", folder / "older.db")
+    with contextlib.closing(sqlite3.connect(folder / "older.db")) as connection, connection:
+        connection.execute("UPDATE recloak_store SET value = '0' WHERE key = 'format'")
+    shutil.copy(folder / "tokens.db", folder / "open.db")
+    (folder / "open.db").chmod(0o644)
     assert run(["serve", *arguments]) == 2
     said = capsys.readouterr().err
     assert sentence in said
     assert said.count("\n") == 1
+
+
+def test_the_ratings_are_read_as_told(folder):
+    rows = (folder / "ratings.csv").read_text().splitlines()[1:]
+    (folder / "odd.csv").write_text("stars;film;who\n" + "".join(";".join(row.split(",")[::-1]) + "\n" for row in rows))
+    named = {"user": "who", "item": "film", "rating": "stars", "reader": "csv", "scale": "1,5"}
+    files = {"ratings": "odd.csv", "titles": "titles.csv", "tokens": "tokens.db"}
+    options = ServeOptions.from_mapping({**{name: str(folder / file) for name, file in files.items()}, **named})
+    assert options.but(port=1).reading == options.reading
+    parts = load(options, folder)
+    assert parts.advisor is not None
+    assert parts.advisor.index.ratings.n_users == ratings().n_users
+    assert parts.advisor.has_rated(3) >= {1, 2, 3, 4}
+    parts.close()
 
 
 def test_a_port_that_is_taken_is_said_in_one_sentence(folder, monkeypatch, capsys):

@@ -38,7 +38,7 @@ def _advisor(options: ServeOptions) -> Advisor | None:
     if options.ratings is None or options.titles is None or options.tokens is None:
         return None
     titles = read_titles(options.titles)
-    ratings = read(options.ratings)
+    ratings = read(options.ratings, options=options.reading)
     mentions = None if options.mentions is None else read_mentions(options.mentions, ratings)
     return prepare(ratings, titles, mentions, guard=Crowd(crowd_secret(options.tokens)))
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from recloak.errors import InputError, OptionError
-from recloak.options import Options, option
+from recloak.options import option
+from recloak.ratings.options import ReadOptions
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServeOptions(Options):
-    """Options of the server."""
+class ServeOptions(ReadOptions):
+    """Options of the server, and how its ratings are read."""
 
     ratings: str | None = option(None, "ratings that advice is about (file or folder)")
     titles: str | None = option(None, "title list: CSV with id and title, movies.csv, movies.dat or .item")
@@ -38,6 +39,9 @@ class ServeOptions(Options):
 
     def check(self) -> None:
         """Hold the rules between fields."""
+        super().check()
+        if self.ratings is None and self.reading != ReadOptions():
+            raise OptionError("how ratings are read (--user, --item, --reader ...) needs --ratings")
         if self.ratings is not None and self.titles is None:
             raise OptionError("--ratings needs --titles: advice finds titles in a text")
         if self.mentions is not None and self.ratings is None:
@@ -45,6 +49,11 @@ class ServeOptions(Options):
         for origin in self.origins:
             if not re.fullmatch(r"https?://[A-Za-z0-9.\-]+(:\d+)?|https?://\[[0-9a-f:]+\](:\d+)?", origin):
                 raise OptionError(f"an origin is a scheme and a host (https://forum.example), got {origin!r}")
+
+    @property
+    def reading(self) -> ReadOptions:
+        """How the ratings are read."""
+        return ReadOptions(**{declared.name: getattr(self, declared.name) for declared in fields(ReadOptions)})
 
     @property
     def origins(self) -> frozenset[str]:

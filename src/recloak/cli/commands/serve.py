@@ -6,14 +6,16 @@ from typing import Any
 
 import click
 
-from recloak.cli.common import options_of
+from recloak.cli.common import options_of, source_options
+from recloak.ratings.options import ReadOptions
 from recloak.service.checks import check
 from recloak.service.options import ServeOptions, read_config
 
 
 @click.command()
 @click.option("--config", help="TOML file with the same names; a flag wins over it.")
-@options_of(ServeOptions)
+@options_of(ServeOptions, leave_out=tuple(ReadOptions().to_mapping()))
+@source_options
 def command(config: str | None, **given: Any) -> None:
     """Serve posting advice and related-item lists over HTTP until stopped."""
     named = {name: value for name, value in given.items() if value is not None}
