@@ -269,5 +269,13 @@ def _assemble_by_lexsort(chunks: list[Chunk], user_of: NDArray[np.int32], item_o
 
 
 def in_threads(work: Callable[[int], None], numbers: Iterable[int]) -> None:
+    """Do the work for every number; each thread takes the next, for a task of its own to each would cost as much."""
+    waiting = iter(list(numbers))
+
+    def take() -> None:
+        for number in waiting:
+            work(number)
+
     with ThreadPoolExecutor(n_threads()) as pool:
-        list(pool.map(work, numbers))
+        for done in [pool.submit(take) for _ in range(n_threads())]:
+            done.result()

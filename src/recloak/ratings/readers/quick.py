@@ -111,7 +111,7 @@ def _batches(file: Path, names: dict[str, str]) -> Iterator[pl.DataFrame]:
         if any(column.null_count() for column in batch.get_columns()):
             raise OutsideError
         other: Any = {role: _KINDS[role][0] for role, kind in batch.schema.items() if kind not in _KINDS[role]}
-        yield batch.cast(other).rechunk()
+        yield (batch.cast(other) if other else batch).rechunk()  # a cast to nothing still costs a query
 
 
 def _ratings(rows: PackedRows, n_rows: int) -> Ratings:
