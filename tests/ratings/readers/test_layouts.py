@@ -139,6 +139,13 @@ def test_ids_come_back_exactly_as_they_were_written(tmp_path_factory, rows, bloc
     assert ratings.user_ids.is_text == any(str(canonical(user)) != user for user, _, _ in rows)
 
 
+@pytest.mark.parametrize("block", range(8, 40))
+def test_a_quote_written_twice_survives_a_record_that_goes_on_in_the_next_block(tmp_path, monkeypatch, block):
+    (tmp_path / "r.csv").write_text('user,item,rating\n"0""ab","0\n1",1.0\n', encoding="utf-8")
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", block)
+    assert read(tmp_path / "r.csv").to_polars().rows() == [('0"ab', "0\n1", 1.0)]
+
+
 def canonical(text: str) -> object:
     try:
         return int(text) if text.isascii() else None

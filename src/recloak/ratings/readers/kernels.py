@@ -206,7 +206,8 @@ def _time(buffer, start, end):  # type: ignore[no-untyped-def]
 def _split(buffer, p, stop, separator, quoting, starts, ends):  # type: ignore[no-untyped-def]  # noqa: C901,PLR0912 (one pass over a record)
     """Split one record into fields; give their number, where the next record begins, and how many lines it spans.
 
-    -1 fields: a quote opens and never closes before the end of the buffer.
+    -1 fields: a quote opens and never closes before the end of the buffer. The buffer is left as it is, for such a
+    record is read again with what follows.
     """
     n, lines = 0, 1
     if len(separator) == 0:
@@ -221,7 +222,7 @@ def _split(buffer, p, stop, separator, quoting, starts, ends):  # type: ignore[n
         if close >= 0:
             for q in range(p, close):
                 lines += buffer[q] == _LF
-            start, end = p + 1, _unescape(buffer, p + 1, close)
+            start, end = p + 1, close
             p = close + 1
             if p < stop and buffer[p] == _CR and (p + 1 == stop or buffer[p + 1] == _LF):
                 p += 1
@@ -328,6 +329,8 @@ def split_quoted(buffer, stop, separator, quoting, n_fields, role_of, starts, en
         lines[n] = line
         if count == n_fields:
             for k in range(n_fields):
+                if quoting > 0 and firsts[k] > 0 and buffer[firsts[k] - 1] == _QUOTE:
+                    lasts[k] = _unescape(buffer, firsts[k], lasts[k])
                 if role_of[k] >= 0:
                     starts[role_of[k], n], ends[role_of[k], n] = firsts[k], lasts[k]
                     odds[role_of[k], n] = _UNKNOWN
