@@ -42,7 +42,7 @@ def test_every_attack_of_the_contract_is_run(found):
 
 
 @pytest.mark.parametrize(
-    ("asked", "promised", "counted"), [(None, None, "50%"), (None, 0.25, "25%"), (0.4, 0.25, "40%")]
+    ("asked", "promised", "counted"), [(None, None, "50 %"), (None, 0.25, "25 %"), (0.4, 0.25, "40 %")]
 )
 def test_the_cap_on_links_is_the_one_asked_for_else_the_one_promised(ratings, asked, promised, counted):
     release = Published(grouped(ratings, 4), {"k": 4, "max_link": promised})

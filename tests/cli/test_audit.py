@@ -121,7 +121,7 @@ def test_the_owner_can_cap_how_sure_a_link_may_be(made, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["gates"][0]["passed"] is False
     capped = next(one for one in told["attacks"] if one["name"] == "link-cap")
-    assert capped["unit"] == "cells in which more than 20% of the group rated the item"
+    assert capped["unit"] == "cells in which more than 20 % of the group rated the item"
     assert capped["details"]["release"]["max_share"] > 0.2
     assert run([*arguments, "--gate", "link-cap<0.999"]) == 0
 

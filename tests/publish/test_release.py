@@ -4,6 +4,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -294,7 +295,12 @@ def test_a_cap_on_links_is_kept_seen_from_outside_and_said_on_the_card(tmp_path)
     shares = shown.select("group", "item").unique().join(raters, on=["group", "item"]).join(sizes, on="group")
     links = (shares["raters"] / shares["members"]).to_numpy()
     assert 0 < links.max() <= 0.5
-    assert "more than 50% rated it" in (tmp_path / "out" / "README.md").read_text()
+    assert "more than 50 % rated it" in (tmp_path / "out" / "README.md").read_text()
+
+
+def test_the_card_promises_no_tighter_cap_than_was_kept():
+    facts = replace(some_release(some_ratings(), mode="pure").facts, max_link=1 / 3)
+    assert "of whose members more than 33.3333 % rated it" in data_card(facts, "long", "parquet")
 
 
 @pytest.mark.parametrize(

@@ -100,8 +100,9 @@ def _variations(stage: _Stage) -> Iterator[tuple[str, Knowledge]]:
     if stage.ratings.n_items > 500:
         yield "outside the top 500", Knowledge(known=known, drawn="rare-500")
     yield "ratings off by a step", Knowledge(known=known, noise=1)
-    yield f"{wrong} ratings wrong", Knowledge(known=known, wrong_ratings=wrong)
-    yield f"{wrong} items wrong", Knowledge(known=known, wrong_items=wrong)
+    plural = "s" if wrong > 1 else ""
+    yield f"{wrong} rating{plural} wrong", Knowledge(known=known, wrong_ratings=wrong)
+    yield f"{wrong} item{plural} wrong", Knowledge(known=known, wrong_items=wrong)
     if stage.ratings.times is not None:
         yield "exact times", Knowledge(known=known, days=0)
         yield "times within 3 days", Knowledge(known=known, days=3)
@@ -166,7 +167,7 @@ def _cell_runs(stage: _Stage) -> Iterator[tuple[Outcome, Run]]:
     if stage.release is None:
         return
     yield _cells(stage, "link", link.ATTACKER, "bets won", None, _link)
-    unit = f"cells in which more than {stage.link_cap:.0%} of the group rated the item"
+    unit = f"cells in which more than {100 * stage.link_cap:.4g} % of the group rated the item"
     yield _cells(stage, "link-cap", link.READER, unit, None, _link_cap)
     yield _cells(
         stage, "fingerprint", fingerprint.ATTACKER, "labels whose number of raters is guessed", None, _fingerprint

@@ -58,8 +58,8 @@ def promised(facts: Facts) -> list[str]:
         )
     if facts.max_link is not None:
         sentences.append(
-            f"No item stands in a row of whose members more than {facts.max_link:.0%} rated it (checked against the "
-            "source by its owner)."
+            f"No item stands in a row of whose members more than {_percent(facts.max_link)} rated it (checked against "
+            "the source by its owner)."
         )
     if facts.mode == "padded":
         sentences.append("Every group has a rating for every item, so that the presence of an item tells nothing.")
@@ -69,6 +69,11 @@ def promised(facts: Facts) -> list[str]:
             f"((b, l)-diversity, {facts.diversity}; checked against the source by its owner)."
         )
     return sentences
+
+
+def _percent(share: float) -> str:
+    """Write a share closely: 33 % would promise more than a third keeps."""
+    return f"{100 * share:.6g} %"
 
 
 def _sets(diversity: Diversity) -> str:
@@ -89,7 +94,7 @@ def not_promised(facts: Facts) -> list[str]:
     if facts.mode == "pure":
         sentences.append(
             "That nobody can tell what a person did not rate: an item missing from a row was rated by none"
-            + ("." if facts.max_link is None else f", or by more than {facts.max_link:.0%}, of its members.")
+            + ("." if facts.max_link is None else f", or by more than {_percent(facts.max_link)}, of its members.")
         )
     if facts.paper:
         sentences.append(
