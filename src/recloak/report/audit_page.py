@@ -73,7 +73,7 @@ def _strongest(worst: Outcome) -> str:
     before = "" if worst.original is None else f"; in the original data it names {percent(worst.original.rate)}"
     knowing = plural(worst.known or 0, "known rating") + ("" if worst.setting == "plain" else f", {worst.setting}")
     return (
-        f"The strongest attack on identity is {CALLED[worst.name]} with {knowing}: it names "
+        f"The strongest attack on identity is “{CALLED[worst.name]}” with {knowing}: it names "
         f"{with_interval(worst.release)} of the targets{before}. The release promises at most "
         f"{percent(worst.bound or 0.0)}."
     )

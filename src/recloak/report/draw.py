@@ -248,6 +248,8 @@ def _places(chart: Bars, size: Size) -> dict[str, Any]:
     crowded = longest * len(chart.places) * 7 > size.width
     too_many = len(chart.places) > _MOST_LABELLED  # years, bins: every other one says enough
     axis = {"title": chart.x.label, "labelAngle": -45 if crowded else 0, "labelLimit": 120, "labelOverlap": too_many}
+    if crowded:
+        axis["titlePadding"] = 22  # a reader's font may be wider than the one that was measured
     return {"field": "place", "type": "nominal", "sort": None, "axis": axis, "scale": {"padding": 0.3}}
 
 
