@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from recloak.attacks.conclusion import Audit
@@ -15,10 +16,10 @@ from recloak.report.formats import percent
 def print_audit(found: Audit) -> None:
     """Print the verdict, the attacks and the gates to standard output."""
     console, verdict = Console(highlight=False), audit_verdict(found)
-    console.print(f"[bold]{verdict.word}: {verdict.headline}[/bold]\n{verdict.text}\n")
+    console.print(f"[bold]{verdict.word}: {escape(verdict.headline)}[/bold]\n{escape(verdict.text)}\n")
     console.print(_attacks(found.outcomes))
     for passage in found.passages:
-        console.print(f"gate {passage.gate}: {'passed' if passage.passed else 'closed'}, {passage.reason}")
+        console.print(f"gate {passage.gate}: {'passed' if passage.passed else 'closed'}, {escape(passage.reason)}")
 
 
 def _attacks(outcomes: tuple[Outcome, ...]) -> Table:
