@@ -53,7 +53,7 @@ class Watch:
     time: int  # of the release that is being made
     holders: Holders
     bound: BoundOptions
-    budget: int = 10**9
+    budget: int = 10**8
 
     @property
     def times(self) -> NDArray[np.int64]:
@@ -205,12 +205,18 @@ def _busiest(target, owners, gone, data, code):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _remove_for(target, owners, since, costs, earlier, rule, data, scratch, removed):  # type: ignore[no-untyped-def]
-    """Mark what one target must lose; entries go unseen while the budget does not suffice to know its borders."""
+    """Mark what one target must lose; entries go unseen while the budget does not suffice to know its borders.
+
+    Each time twice as many of them, so that a target costs a few searches at most, however many lists show it.
+    """
+    n_unseen = 1
     while True:
         sets, n_sets, enough = _borders(target, owners, since, removed, earlier, rule, data, scratch)
         if enough:
             break
-        removed[_busiest(target, owners, removed, data, scratch[0])] = True
+        for _ in range(min(n_unseen, np.sum(~removed))):
+            removed[_busiest(target, owners, removed, data, scratch[0])] = True
+        n_unseen *= 2
     if n_sets:
         _hit(sets, n_sets, costs, removed)
 

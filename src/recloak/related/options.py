@@ -53,7 +53,7 @@ class MethodOptions(Options):
     )
     literal: bool = option(False, "run the printed algorithm, which leaves violations; the store refuses those")
     candidates: int = option(20, "how far down the ranking replacements are looked for", at_least=1)
-    budget: int = option(10**9, "most steps of one exact search; where they run out, entries are removed", at_least=1)
+    budget: int = option(10**8, "most steps of one exact search; where they run out, entries are removed", at_least=1)
 
     @property
     def depth(self) -> int:
