@@ -13,8 +13,8 @@ when no set in it can violate: with n raters left at B, every larger set that ke
 c(u) the number of users who hold all of Tran(u) n S; if n / c(u) <= delta for every rater left, nothing below B
 violates. (The paper's cut, Sup(S) >= Sup(i) / delta, is the special case of a rater who holds all of S.)
 
-The search counts its steps, words that are met or compared; when ``budget`` of them are used up it says so, and the caller
-must treat the unknown as unsafe.
+The search counts its steps, words that are met or compared; when ``budget`` of them are used up it says so, and the
+caller must treat the unknown as unsafe.
 """
 
 from __future__ import annotations
