@@ -33,7 +33,7 @@ WRONG = [
     (["verify", "release", "--original", "nope"], NO_SOURCE),
     (["audit", "nope", "release"], NO_SOURCE),
     (["audit", "ok.csv", "nope"], "nope: there is no manifest.json: not a release folder"),
-    (["audit", "ok.csv", "release"], "{here}/release-private: " + NO_MAPPING),
+    (["audit", "ok.csv", "release"], "release-private: " + NO_MAPPING),
     (["audit", "ok.csv", "release", "-o", "ok.csv"], "--out must end in .html, got 'ok.csv'"),
     (["audit", "ok.csv", "release", "--probe", "nope"], NO_SOURCE),
     (["evaluate", "nope", "--holdout", "0.1"], NO_SOURCE),

@@ -13,6 +13,7 @@ import pytest
 
 from recloak import files
 from recloak.publish import folders
+from recloak.publish.places import check_folders
 from recloak.publish.verify import verify
 from tests.publish.helpers import some_ratings, some_release
 
@@ -106,3 +107,12 @@ def test_a_kill_at_any_moment_leaves_complete_verified_releases_only(tmp_path):
             )
             seen += 1
     assert seen
+
+
+def test_the_private_folder_lies_beside_the_public_one_and_is_named_as_it_was(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert check_folders("out", None) == (Path("out"), Path("out-private"))
+    assert check_folders(tmp_path / "out", None)[1] == tmp_path / "out-private"
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert check_folders(".", None)[1] == tmp_path / "here-private"

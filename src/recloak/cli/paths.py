@@ -18,6 +18,7 @@ import click
 
 from recloak.errors import InputError, OptionError, SourceError
 from recloak.files import require_file_place, require_folder_place, require_parent
+from recloak.publish.places import private_beside
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,7 +111,7 @@ PAGE = new_file(".html")
 
 def private_of(folder: Path, private: Path | None) -> Path:
     """Give the private folder: the one named, or the one that publishing makes by default."""
-    return folder.absolute().with_name(f"{folder.absolute().name}-private") if private is None else private
+    return private_beside(folder) if private is None else private
 
 
 def require_private(folder: Path, private: Path | None) -> None:

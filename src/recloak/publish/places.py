@@ -18,10 +18,16 @@ def default_layout(mode: str) -> str:
     return "grouped" if mode == "padded" else "long"
 
 
+def private_beside(public: Path) -> Path:
+    """Give the private folder that publishing makes by default: beside the public one, named as it was named."""
+    named = public if public.name else public.absolute()
+    return named.with_name(f"{named.name}-private")
+
+
 def check_folders(folder: str | Path, private: str | Path | None) -> tuple[Path, Path]:
     """Refuse folders that cannot be written to, before any work is done; give the public and the private one."""
     public = Path(folder)
-    hidden = public.absolute().with_name(f"{public.absolute().name}-private") if private is None else Path(private)
+    hidden = private_beside(public) if private is None else Path(private)
     outer, inner = public.resolve(), hidden.resolve()
     if outer == inner or outer in inner.parents or inner in outer.parents:
         raise InputError(f"{hidden}: the private folder must lie apart from the public folder {public}")
