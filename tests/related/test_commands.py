@@ -7,6 +7,9 @@ import polars as pl
 import pytest
 
 from recloak.cli.main import run
+from recloak.ratings import IdMap
+from recloak.related.history import table_of
+from recloak.related.lists import read_lists
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +56,8 @@ def test_nights_of_publishing_are_verified_told_exported_and_attacked(source, tm
     changes = answer(capsys, "history", store, "--changes", 1, 3)["changes"]
     assert {row["change"] for row in changes} <= {"appeared", "vanished", "rose", "sank"}
     out = tmp_path / "lists.parquet"
+    assert answer(capsys, "export", store, "-o", out, "--release", "last")["releases"] == 1
+    assert set(pl.read_parquet(out)["release"]) == {3}
     assert answer(capsys, "export", store, "-o", out)["releases"] == 3
     assert pl.read_parquet(out).columns == ["release", "item", "position", "related"]
     curves = answer(capsys, "attack", store, source, "--known", 3, "--targets", 40, "--seed", 1)
@@ -79,6 +84,40 @@ def test_lists_of_another_recommender_are_taken(source, tmp_path, capsys):
     assert answer(capsys, "publish", store, source, "--lists", lists, "--until", 300)["recall"] == 1.0
     answer(capsys, "build", source, "-o", lists, "--top", 8)
     assert answer(capsys, "publish", store, source, "--lists", lists)["verified"]["verdict"] == "pass"
+    assert set(answer(capsys, "attack", store, source, "--known", 3, "--targets", 40, "--seed", 1)) == {"published"}
+
+
+def test_ratings_that_come_late_are_told(source, tmp_path, capsys):
+    store, later = tmp_path / "history.db", tmp_path / "later.csv"
+    table = pl.read_csv(source)
+    (table.filter(pl.col("time") != 100)).write_csv(later)
+    assert answer(capsys, "publish", store, later, "--until", 300)["late_ratings"] == 0
+    assert answer(capsys, "publish", store, later, "--until", 400)["late_ratings"] == 0
+    assert run(["related", "publish", str(store), source]) == 0
+    assert "recloak: 1 ratings came after the last release with times before it" in capsys.readouterr().err
+
+
+def test_publishing_reads_the_window_of_the_history_and_no_more(source, tmp_path, capsys, monkeypatch):
+    store, read = tmp_path / "history.db", []
+
+    def noted(history, *numbers):
+        read.append(numbers)
+        return table_of(history, *numbers)
+
+    monkeypatch.setattr("recloak.related.history.table_of", noted)
+    for until in (200, 300, 400, 500, 600):
+        read.clear()
+        answer(capsys, "publish", store, source, "--until", until, "--window", 3)
+    assert read == [(3,), (4,)]
+
+
+def test_ids_of_lists_are_read_as_the_ratings_write_them(tmp_path):
+    (tmp_path / "lists.csv").write_text("item,related,score\n007,7,1\n007,1e3,0.5\n")
+    ids = IdMap.of(["007", "7", "1e3"])
+    assert [ids.ids[entry] for entry in read_lists(str(tmp_path / "lists.csv"), ids).of(ids.number("007"))] == [
+        "7",
+        "1e3",
+    ]
 
 
 def test_a_simulation_goes_on_where_it_was_broken_off(source, tmp_path, capsys):
@@ -130,6 +169,7 @@ def test_mistakes_get_one_sentence(source, tmp_path, capsys):
     plain.write_text("user,item,rating\n1,1,5\n2,1,3\n")
     assert "need ratings with times" in sentence(capsys, "publish", store, plain)
     answer(capsys, "publish", store, source, "--until", 300)
+    assert "yet to come, got time 99999999999" in sentence(capsys, "publish", store, source, "--until", 99999999999)
     assert "must not be older" in sentence(capsys, "publish", store, source, "--until", 200)
     assert "longer than the history of 1" in sentence(capsys, "verify", store, source, "--window", 5)
     assert "longer than the history" in sentence(capsys, "simulate", source, "--gap", 50, "--window", 9)

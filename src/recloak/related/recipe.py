@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recloak.errors import InputError, OptionError, RefusedError
 from recloak.ratings import Ratings
@@ -82,14 +83,40 @@ def publish(
     assert ratings.times is not None
     if not ratings.n_ratings:
         raise InputError("there are no ratings to publish lists from")
-    time = int(ratings.times.max()) if until is None else until
-    earlier = history.published(store, ratings.item_ids)
+    time = _time(ratings.times, until)
+    earlier = history.published(store, ratings.item_ids, last=None if bound.window is None else bound.window - 1)
     if earlier and time < earlier[-1].time:
         raise InputError(f"a release must not be older than the last one (time {earlier[-1].time}), got time {time}")
     ranking = build(ratings, method.depth, similarity, until=time) if lists is None else _padded(lists, method.top)
     step = make_release(earlier, ranking, Holders.of(ratings), time, bound, method)
-    keep(store, step, ratings, settings_of(bound, method, similarity))
+    n_ratings = _n_ratings(ratings, time)
+    more = {"n_ratings": n_ratings, "given": lists is not None}
+    keep(store, step, ratings, {**settings_of(bound, method, similarity), **more})
     return step
+
+
+def _time(times: NDArray[np.int64], until: int | None) -> int:
+    """Give the time of a release; one ahead of us would count ratings as known that are yet to come."""
+    last = int(times.max())
+    if until is not None and until > max(last, clock.time()):
+        raise InputError(f"a release must not be of a time that is yet to come, got time {until}")
+    return last if until is None else until
+
+
+def n_late(store: Store, ratings: Ratings) -> int:
+    """Count the ratings that the last release should have known by their times, and did not: they came too late.
+
+    The proof takes them for known at that release, so it says nothing about them.
+    """
+    last = history.newest(store)
+    known = None if last is None else last.settings.get("n_ratings")
+    return 0 if last is None or known is None else max(_n_ratings(ratings, last.time) - known, 0)
+
+
+def _n_ratings(ratings: Ratings, time: int) -> int:
+    require_times(ratings)
+    assert ratings.times is not None
+    return int((ratings.times <= time).sum())
 
 
 def _padded(lists: Lists, top: int) -> Lists:

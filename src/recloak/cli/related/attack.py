@@ -12,6 +12,9 @@ from recloak.cli.related._shared import ratings_of, source_argument, store_argum
 
 if TYPE_CHECKING:
     from recloak.attacks.passive import Curve
+    from recloak.ratings import Ratings
+    from recloak.related.history import Published
+    from recloak.related.model import Release
 
 
 @click.command()
@@ -34,27 +37,33 @@ def command(store: str, source: tuple[str, ...], window: int, seed: int | None, 
     from recloak.attacks.passive import attack
     from recloak.randomness import randomness
     from recloak.related.history import opened, published, releases
-    from recloak.related.model import Release
-    from recloak.related.options import SimilarityOptions
-    from recloak.related.similarity import nearest
 
     ratings, options = ratings_of(source, given), gather(PassiveOptions, given)
     with opened(store) as history:
         known, safe = releases(history), published(history, ratings.item_ids)
-    chance = randomness(seed)
-    true = []
-    for one, release in zip(known, safe, strict=True):
-        similarity = SimilarityOptions.from_mapping(one.settings["similarity"])
-        true.append(Release(one.number, one.time, nearest(ratings.until(one.time), release.lists.top, similarity)))
-    curves = {
-        name: attack(lists, ratings, options, window=window, rng=chance)
-        for name, lists in (("original", true), ("published", list(safe)))
-    }
+    chance, attacked = randomness(seed), {"published": list(safe)}
+    if any(one.settings.get("given") for one in known):
+        click.echo(
+            "recloak: lists came from a file, so the true ones are not known: only the published are attacked", err=True
+        )
+    else:
+        attacked = {"original": [_true(one, ratings) for one in known], **attacked}
+    curves = {name: attack(lists, ratings, options, window=window, rng=chance) for name, lists in attacked.items()}
     if as_json:
         emit_json({name: [curve.to_json() for curve in found] for name, found in curves.items()})
     else:
         for name, found in curves.items():
             _say(name, found)
+
+
+def _true(one: Published, ratings: Ratings) -> Release:
+    """Make the true lists of a release anew."""
+    from recloak.related.model import Release
+    from recloak.related.options import SimilarityOptions
+    from recloak.related.similarity import nearest
+
+    similarity = SimilarityOptions.from_mapping(one.settings["similarity"])
+    return Release(one.number, one.time, nearest(ratings.until(one.time), one.top, similarity))
 
 
 def _say(name: str, curves: list[Curve]) -> None:

@@ -14,9 +14,9 @@ from recloak.cli.related._shared import store_argument
 @click.command()
 @store_argument
 @click.option("-o", "--out", required=True, type=new_file(".csv", ".parquet"), help="File to write (.csv or .parquet).")
-@click.option("--release", type=click.IntRange(min=1), help="Only this release; by default all.")
+@click.option("--release", metavar="N|last", help="Only this release, or only the last one; by default all.")
 @json_option
-def command(store: str, out: Path, release: int | None, as_json: bool) -> None:
+def command(store: str, out: Path, release: str | None, as_json: bool) -> None:
     """Write the published lists of STORE: columns release, item, position (from 1), related.
 
     A position that is missing was left empty on purpose. Show it as a gap: closing it would move entries up.
@@ -27,9 +27,10 @@ def command(store: str, out: Path, release: int | None, as_json: bool) -> None:
 
     with opened(store) as history:
         numbers = [one.number for one in releases(history)]
-        if release is not None and release not in numbers:
-            raise OptionError(f"{store}: has {len(numbers)} releases and no release {release}")
-        table = table_of(history, *([] if release is None else [release]))
+        named = {"last": max(numbers, default=0), **{str(number): number for number in numbers}}
+        if release is not None and named.get(release, 0) == 0:
+            raise OptionError(f"{history.name}: has {len(numbers)} releases and no release {release}")
+        table = table_of(history, *([] if release is None else [named[release]]))
     write_table(table, out)
     if as_json:
         emit_json({"rows": len(table), "releases": table["release"].n_unique(), "file": str(out)})

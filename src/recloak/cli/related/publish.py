@@ -38,7 +38,7 @@ def command(
     from recloak.errors import OptionError
     from recloak.related.history import opened
     from recloak.related.lists import read_lists
-    from recloak.related.recipe import publish
+    from recloak.related.recipe import n_late, publish
 
     method = gather(MethodOptions, given)
     if method.method == "rp":
@@ -46,6 +46,7 @@ def command(
     ratings = shared.ratings_of(source, given)
     lists = None if file is None else read_lists(file, ratings.item_ids)
     with opened(store, create=True) as history:
+        late = n_late(history, ratings)
         step = publish(
             history,
             ratings,
@@ -55,10 +56,13 @@ def command(
             lists=lists,
             until=until,
         )
+    if late:
+        click.echo(f"recloak: {late} ratings came after the last release with times before it, so the proof does not "
+                   "cover them; give late ratings the time of their arrival", err=True)  # fmt: skip
     if as_json:
         proof = shared.verdict_json(step.verdict, ratings.item_ids)
         emit_json({"release": step.release.number, "time": step.release.time, **step.cost.to_json(),
-                   "seconds": step.seconds, "verified": proof})  # fmt: skip
+                   "seconds": step.seconds, "late_ratings": late, "verified": proof})  # fmt: skip
     else:
         click.echo(
             f"Release {step.release.number} stored: recall {step.cost.recall:.3f}, {step.cost.suppressed} entries "
