@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from recloak.ratings import Ratings
 from recloak.related.options import MEASURES, SimilarityOptions
+from recloak.related.periods import can_grow, lists_by_period
 from recloak.related.similarity import nearest
 from tests.strategies import small_ratings
 
@@ -54,9 +55,50 @@ def test_scores_are_those_of_the_definition_in_descending_order(ratings, measure
         assert len(found) == min(len(expected), 3)
 
 
+def test_no_list_holds_a_correlation_of_nothing_but_rounding():
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        cells = rng.permutation(42)[:30]
+        ratings = Ratings.from_arrays(cells // 6, cells % 6, rng.integers(1, 11, 30) * 0.5)
+        for measure in ("pearson", "adjusted"):
+            lists = nearest(ratings, 3, SimilarityOptions(similarity=measure))
+            assert np.asarray(lists.scores)[lists.items >= 0].min(initial=1.0) > 1e-9, (seed, measure)
+
+
 def test_equal_scores_come_in_the_order_of_the_items():
     ratings = Ratings.from_arrays([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], [1.0, 3, 5, 2, 6, 10])
     assert nearest(ratings, 2).items.tolist() == [[1, 2], [0, 2], [0, 1]]
     assert (
         np.asarray(nearest(ratings, 2).scores) == 1.0
     ).all()  # one rounding: parallel columns have a cosine of exactly 1
+
+
+@settings(max_examples=25)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(MEASURES),
+    st.sampled_from([0.25, 0.5, 1.0, 0.1]),
+    st.sampled_from([0, 2]),
+)
+def test_lists_brought_up_to_date_are_those_made_anew_bit_for_bit(seed, measure, step, shrinkage):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 120))
+    users, items = rng.integers(0, 12, n), rng.integers(0, 9, n)
+    whole = Ratings.from_arrays(users, items, rng.integers(1, 11, n) * step, rng.integers(0, 20, n))
+    times = np.unique(rng.integers(0, 20, 5)).tolist()
+    options = SimilarityOptions(similarity=measure, shrinkage=float(shrinkage))
+    for time, grown in zip(times, lists_by_period(whole, times, 3, options), strict=True):
+        anew = nearest(whole.until(time), 3, options)
+        assert np.array_equal(grown.items, anew.items)
+        assert np.array_equal(np.asarray(grown.scores), np.asarray(anew.scores))
+
+
+def test_only_what_adds_up_exactly_is_brought_up_to_date():
+    def of(*values):
+        return Ratings.from_arrays(range(len(values)), range(len(values)), list(values), range(len(values)))
+
+    assert can_grow(of(0.5, 3.25, -5.0), SimilarityOptions())
+    assert not can_grow(of(0.5, 3.1), SimilarityOptions())
+    assert not can_grow(of(0.5, 2000.0), SimilarityOptions())
+    for other in ({"similarity": "pearson"}, {"shrinkage": 1.0}, {"min_support": 2}):
+        assert not can_grow(of(0.5), SimilarityOptions(**other))

@@ -10,7 +10,7 @@ from recloak.ratings import Ratings
 from recloak.related.ceiling import mean_ceiling
 from recloak.related.model import Holders, Lists
 from recloak.related.options import EVIDENCE, BoundOptions, MethodOptions, ProtocolOptions, SimilarityOptions
-from recloak.related.similarity import nearest
+from recloak.related.periods import lists_by_period
 from recloak.related.simulate import schedule, simulate
 
 DELTAS = (0.05, 0.1, 0.2, 0.3, 0.5)
@@ -46,7 +46,7 @@ def advise(
     """Replay the ratings as if lists had been published all along, for every delta and meaning."""
     protocol, method = protocol or ProtocolOptions(gap=10.0), method or MethodOptions()
     times, holders = schedule(ratings, protocol), Holders.of(ratings)
-    rankings = [nearest(ratings.until(time), method.depth, similarity) for time in times]
+    rankings = list(lists_by_period(ratings, times, method.depth, similarity))
     found = []
     with task("settings", len(deltas) * len(evidence)) as advance:
         for meaning in evidence:

@@ -24,6 +24,8 @@ from recloak.related.model import HOLE, Lists
 from recloak.related.options import SimilarityOptions
 from recloak.threads import in_shares
 
+NOISE = 1e-12  # a correlation of nothing, but for the rounding of means
+
 
 def nearest(ratings: Ratings, top: int, options: SimilarityOptions | None = None) -> Lists:
     """List for every item the ``top`` most similar others."""
@@ -35,24 +37,24 @@ def nearest(ratings: Ratings, top: int, options: SimilarityOptions | None = None
 
 def _fill(ratings: Ratings, options: SimilarityOptions, found: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
     """Write the lists of all items into ``found`` and ``scores``."""
-    weights = _weights(ratings, options.similarity)
+    weights = weights_of(ratings, options.similarity)
     columns = ratings.by_item()
-    order = _column_order(ratings)
+    order = column_order(ratings)
     given = ((ratings.indptr, ratings.items, weights), (columns.indptr, columns.users, weights[order]))
     limits = (options.min_support, options.shrinkage)
     if options.similarity in ("pearson", "adjusted"):
         in_shares(_nearest_corated, ratings.n_ratings, *given, limits, found, scores)
     else:
-        below = _below(ratings, weights, options.similarity)
+        below = below_of(ratings, weights, options.similarity)
         in_shares(_nearest_cosine, ratings.n_ratings, *given, below, limits, found, scores)
 
 
-def _column_order(ratings: Ratings) -> NDArray[np.int64]:
+def column_order(ratings: Ratings) -> NDArray[np.int64]:
     """Give the order that takes row entries to column entries."""
     return np.argsort(ratings.items, kind="stable")
 
 
-def _below(ratings: Ratings, weights: NDArray[np.floating], similarity: str) -> NDArray[np.float64]:
+def below_of(ratings: Ratings, weights: NDArray[np.floating], similarity: str) -> NDArray[np.float64]:
     """Give what the square of a product is divided by, for the item itself and for the other: (2, n_items)."""
     squares = np.bincount(ratings.items, weights.astype(np.float64) ** 2, minlength=ratings.n_items)
     if similarity == "conditional":
@@ -60,7 +62,7 @@ def _below(ratings: Ratings, weights: NDArray[np.floating], similarity: str) -> 
     return np.stack([squares, squares])
 
 
-def _weights(ratings: Ratings, similarity: str) -> NDArray[np.floating]:
+def weights_of(ratings: Ratings, similarity: str) -> NDArray[np.floating]:
     """Give what each rating counts as."""
     if similarity == "cosine":
         return ratings.values
@@ -107,35 +109,43 @@ def _counts(j, rows, columns, counts):  # type: ignore[no-untyped-def]
             counts[items[q]] += 1
 
 
+@njit(cache=True)
+def rank(j, dots, counts, below, limits, found, scores):  # type: ignore[no-untyped-def]
+    """List the best of item j by the square of the cosine, from its products with all others.
+
+    One rounding, so that equal fractions of whole numbers stay equal. ``below[0, j] * below[1, i]`` stands under the
+    square of the product of j and i; ``counts`` is looked at only where the limits ask for co-raters.
+    """
+    min_support, shrinkage = limits
+    counted, last = min_support > 1 or shrinkage > 0, len(found) - 1
+    for i in range(len(dots)):
+        dot = dots[i]
+        if dot > 0 and i != j and (not counted or counts[i] >= min_support):
+            key = dot * dot / (below[0, j] * below[1, i])
+            if counted:
+                key *= (counts[i] / (counts[i] + shrinkage)) ** 2
+            if key > scores[last]:
+                _insert(found, scores, i, key)
+    for p in range(last + 1):
+        scores[p] = np.sqrt(scores[p])
+
+
 @njit(cache=True, nogil=True)
 def _nearest_cosine(  # type: ignore[no-untyped-def]
     share, n_shares, rows, columns, below, limits, found, scores
 ):
-    """Score by the square of the cosine: one rounding, so that equal fractions of whole numbers stay equal.
-
-    ``below[0, j] * below[1, i]`` stands under the square of the product of j and i.
-    """
+    """Score by the cosine over all ratings of both items."""
     min_support, shrinkage = limits
-    n_items, last = len(columns[0]) - 1, found.shape[1] - 1
+    n_items = len(columns[0]) - 1
     counted = min_support > 1 or shrinkage > 0  # the number of co-raters costs half as much again
     dots, counts = np.zeros(n_items), np.zeros(n_items, np.int32)
     for j in range(share, n_items, n_shares):
         _dots(j, rows, columns, dots)
         if counted:
             _counts(j, rows, columns, counts)
-        dots[j] = 0.0
-        for i in range(n_items):
-            dot = dots[i]
-            if dot > 0 and (not counted or counts[i] >= min_support):
-                key = dot * dot / (below[0, j] * below[1, i])
-                if counted:
-                    key *= (counts[i] / (counts[i] + shrinkage)) ** 2
-                if key > scores[j, last]:
-                    _insert(found[j], scores[j], i, key)
+        rank(j, dots, counts, below, limits, found[j], scores[j])
         dots[:] = 0.0
         counts[:] = 0
-        for p in range(last + 1):
-            scores[j, p] = np.sqrt(scores[j, p])
 
 
 @njit(cache=True)
@@ -166,6 +176,6 @@ def _nearest_corated(  # type: ignore[no-untyped-def]
             dot, below, n = sums[i, 0], sums[i, 1] * sums[i, 2], sums[i, 3]
             if i != j and n >= min_support and dot > 0 and below > 0:
                 key = dot / np.sqrt(below) * (n / (n + shrinkage))
-                if key > scores[j, last]:
+                if key > scores[j, last] and key > NOISE:
                     _insert(found[j], scores[j], i, key)
         sums[:] = 0.0

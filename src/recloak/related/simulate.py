@@ -19,8 +19,8 @@ from recloak.related.lists import perturbed
 from recloak.related.measures import cost
 from recloak.related.model import Holders, Lists, Release, require_times, require_window
 from recloak.related.options import BoundOptions, MethodOptions, ProtocolOptions, SimilarityOptions
+from recloak.related.periods import lists_by_period
 from recloak.related.recipe import Step, keep, make_release, settings_of
-from recloak.related.similarity import nearest
 from recloak.related.verify import verify
 
 
@@ -122,8 +122,8 @@ def simulate(
     true: list[Release] = []
     with task("releases", len(times)) as advance:
         advance(len(made))
+        started = clock.perf_counter()  # before the ranking, which is part of a step
         for number, ranking in _rankings(ratings, times, method, similarity, rng, rankings, start=len(made)):
-            started = clock.perf_counter()
             step = make_release(tuple(made), ranking[0], holders, times[number], bound, method)
             true.append(Release(number + 1, times[number], ranking[1].cut(method.top)))
             record = _record(step, ranking[1], true, holders, bound, started, compare=compare)
@@ -133,6 +133,7 @@ def simulate(
             records.append(record)
             made.append(step.release)
             advance(1)
+            started = clock.perf_counter()
     return Simulation(bound, method, protocol, tuple(records), tuple(made))
 
 
@@ -147,11 +148,13 @@ def _rankings(
     start: int,
 ) -> Iterator[tuple[int, tuple[Lists, Lists]]]:
     """Give for every release the ranking that is worked with, and the true one."""
-    noisy = perturbed(ratings, rng) if method.method == "rp" else None
-    for number in range(start, len(times)):
-        true = given[number] if given else nearest(ratings.until(times[number]), method.depth, similarity)
-        used = true if noisy is None else nearest(noisy.until(times[number]), method.depth, similarity)
-        yield number, (used, true)
+    left = times[start:]
+    rankings = given[start:] if given else lists_by_period(ratings, left, method.depth, similarity)
+    if method.method != "rp":
+        yield from ((start + n, (true, true)) for n, true in enumerate(rankings))
+        return
+    noisy = lists_by_period(perturbed(ratings, rng), left, method.depth, similarity)
+    yield from ((start + n, both) for n, both in enumerate(zip(noisy, rankings, strict=True)))
 
 
 def _record(

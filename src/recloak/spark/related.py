@@ -21,6 +21,7 @@ from recloak.progress import task
 from recloak.ratings import IdMap, Ratings
 from recloak.related.model import HOLE, Lists
 from recloak.related.options import SimilarityOptions
+from recloak.related.similarity import NOISE
 from recloak.spark.blocks import Blocks, ratings_in
 from recloak.spark.cells import array, batch, rows_of, schema
 
@@ -171,6 +172,7 @@ def _keys(
         fits &= below > 0
         shrunk = n[fits] / (n[fits] + options.shrinkage)
         keys[fits] = dots[fits] / np.sqrt(below[fits]) * shrunk
+        keys[keys <= NOISE] = 0.0
     elif options.similarity == "conditional":
         keys[fits] = dots[fits] * dots[fits] / squares[item] ** 2 * shrunk**2
     else:
