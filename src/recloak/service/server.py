@@ -6,7 +6,6 @@ share the socket, the rate limits and the figures, and each loads the ratings fo
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import socket
@@ -16,14 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 from uvicorn.config import STARTUP_FAILURE
-from uvicorn.supervisors import Multiprocess
 
 from recloak.errors import InputError, RecloakError
 from recloak.service import logs
+from recloak.service.app import create_app, shielded
 from recloak.service.checks import check
 from recloak.service.loading import load
 from recloak.service.options import LOOPBACK, ServeOptions
+from recloak.service.reloading import Alone, Together, follow_parent, settle, tell_why
 from recloak.service.shield import Application
 
 _SETTINGS = "RECLOAK_SERVE"  # how a worker is told the options
@@ -43,9 +44,7 @@ def serve(options: ServeOptions) -> None:
 
 
 def _serve_alone(options: ServeOptions, folder: Path) -> None:
-    app = _application(options, folder)
-    config = _config(options, app)
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(_config(options, Alone(lambda: _application(options, folder))))
     listening = _listen(options)
     try:
         server.run(sockets=[listening])
@@ -62,7 +61,7 @@ def _serve_together(options: ServeOptions, folder: Path) -> None:
     config = _config(options, "recloak.service.server:worker", factory=True)
     listening = _listen(options)
     try:
-        Multiprocess(config, sockets=[listening]).run()
+        Together(config, [listening], folder / _SENTENCE).run()
     finally:
         listening.close()
         for name in shared:
@@ -73,21 +72,20 @@ def _serve_together(options: ServeOptions, folder: Path) -> None:
 
 def worker() -> Application:
     """Make the application of one worker; what cannot be loaded is left for the parent to say."""
+    follow_parent()
     folder = Path(os.environ[_FOLDER])
     try:
-        return _application(ServeOptions.from_mapping(json.loads(os.environ[_SETTINGS])), folder)
+        app = _application(ServeOptions.from_mapping(json.loads(os.environ[_SETTINGS])), folder)
     except (RecloakError, OSError) as error:
+        tell_why(error)
         (folder / _SENTENCE).write_text(str(error), encoding="utf-8")
         sys.exit(STARTUP_FAILURE)
+    settle()
+    return shielded(app)
 
 
-def _application(options: ServeOptions, folder: Path) -> Application:
-    from recloak.service.app import create_app, shielded  # noqa: PLC0415 (after the folder of the figures is known)
-
-    app = shielded(create_app(load(options, folder)))
-    gc.collect()
-    gc.freeze()  # what is loaded stays for good, and need not be looked through again and again
-    return app
+def _application(options: ServeOptions, folder: Path) -> FastAPI:
+    return create_app(load(options, folder))
 
 
 def _config(options: ServeOptions, app: Any, *, factory: bool = False) -> uvicorn.Config:
