@@ -47,7 +47,7 @@ def bins(draw):
 @given(bins())
 def test_the_kernel_finds_the_best_move_or_swap(drawn):
     points, weights, crowding, labels, k = drawn
-    n_groups = labels.max() + 1
+    n_groups = int(labels.max()) + 1
     groups = gather(points, weights, crowding, labels.copy(), n_groups, k)
     for u in range(len(points)):
         others = np.array([g for g in range(n_groups) if g != labels[u]], np.int32)
@@ -61,7 +61,7 @@ def test_the_kernel_finds_the_best_move_or_swap(drawn):
 def test_the_error_falls_by_the_gain_and_never_rises(drawn, rounds):
     points, weights, crowding, labels, k = drawn
     before = naive_error(points.astype(float), weights, crowding, labels)
-    gain = exchange(points, weights, crowding, labels, labels.max() + 1, k, 3, rounds)
+    gain = exchange(points, weights, crowding, labels, int(labels.max()) + 1, k, 3, rounds)
     assert gain >= 0
     assert abs(before - naive_error(points.astype(float), weights, crowding, labels) - gain) < 1e-3
     Grouping(labels, k).require_bounds()

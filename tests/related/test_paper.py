@@ -41,7 +41,7 @@ def test_example_2_gives_exactly_the_border_of_the_paper():
     rule = (np.int64(1), False, FIGURE["delta"], np.int64(99), np.int64(10**9))
     data = (holders.indptr, holders.users, holders.times)
     members = np.array(FIGURE["moved"], np.int32)
-    masks, n, enough = border(FIGURE["target"], members, np.int64(0), rule, data, scratch)
+    masks, n, enough = border(np.int32(FIGURE["target"]), members, np.int64(0), rule, data, scratch)
     found = [[int(j) for m, j in enumerate(members) if int(mask[0]) >> m & 1] for mask in masks[:n]]
     assert enough
     assert sorted(found) == sorted(FIGURE["border"])

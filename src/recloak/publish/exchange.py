@@ -230,7 +230,7 @@ def best_change(groups, u, k, near):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def change(groups, u, B, place):  # type: ignore[no-untyped-def]
     """Carry out a move of u to group B, or its swap with the point at a place there."""
-    A = groups.labels[u]
+    A = np.int64(groups.labels[u])  # as B is, so that one form of `tally` is compiled
     here = 0
     while groups.members[A, here] != u:
         here += 1

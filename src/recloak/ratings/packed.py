@@ -190,6 +190,7 @@ class PackedRows:
 
 
 _NO_TIMES = np.empty(0, np.int64)
+_NO_TIMES.flags.writeable = False  # as the columns of a table are, so that one kernel takes both
 
 
 @njit(cache=True, nogil=True)

@@ -83,10 +83,10 @@ def _reseated(watch: Watch, true: NDArray[np.int32]) -> NDArray[np.int32]:
 
     There an entry that sinks without need is lost the sooner: it can never rise again, and two cannot share a seat.
     """
-    stack = stacked(watch.earlier)
+    stack, true = stacked(watch.earlier), np.ascontiguousarray(true)
     lists, must = true.copy(), np.zeros(true.shape, np.bool_)
     if watch.bound.evidence == "total":
-        reseat(np.arange(len(true)), true, ~must, stack, lists)
+        reseat(np.arange(len(true), dtype=np.int32), true, ~must, stack, lists)
         return lists
     touched = np.ones(len(true), np.bool_)  # targets that stand in a list that was just seated
     for _ in range(_ROUNDS):

@@ -263,7 +263,7 @@ def border(target, members, earlier, rule, data, scratch):  # type: ignore[no-un
     enough = True
     if len(kept) > 1 and largest > 1:
         bits, rater_words, held_by = _holder_bits(members[kept], earlier if fresh else later, data, scratch)
-        sets, n_sets, enough = _search(bits, rater_words, held_by, delta, largest, 0, budget)
+        sets, n_sets, enough = _search(bits, rater_words, held_by, delta, largest, np.int64(0), budget)
         mask = np.zeros(found.shape[1], np.uint64)
         for s in range(n_sets):
             mask[:] = 0

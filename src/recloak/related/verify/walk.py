@@ -204,10 +204,10 @@ def sets_of(target, members, asked, minimal):  # type: ignore[no-untyped-def]
     moments, limits, data, n_users = asked
     kinds, over, under = _grouped(target, members, moments, data, np.full(n_users, -1, np.int64))
     if minimal:
-        sets, _, enough = _walk(kinds, over, under, len(members), limits, 0.0, True)
+        sets, _, enough = _walk(kinds, over, under, len(members), limits, 0.0, minimal)
         return sets, enough
     floor, quick = _quick(kinds, over, under, len(members), limits[1])
-    sets, best, enough = _walk(kinds, over, under, len(members), limits, floor, False)
+    sets, best, enough = _walk(kinds, over, under, len(members), limits, floor, minimal)
     return sets if best > floor else [quick], enough
 
 
@@ -223,5 +223,5 @@ def worst_of_all(  # type: ignore[no-untyped-def]
         if floor < 0:
             breaches[t] = _quick(kinds, over, under, len(members), limits[1])[0]
         elif over.any():
-            _, best, known[t] = _walk(kinds, over, under, len(members), limits, floor, False)
+            _, best, known[t] = _walk(kinds, over, under, len(members), limits, floor, np.bool_(False))
             breaches[t] = max(breaches[t], best if best > floor else 0.0)
