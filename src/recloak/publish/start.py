@@ -82,14 +82,33 @@ def _multiply(share, n_shares, blocks, indptr, others, values, own_bias, other_b
 
 
 @njit(cache=True)
+def _dot(one, other):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(len(one)):
+        total += one[i] * other[i]
+    return total
+
+
+@njit(cache=True)
 def orthonormal(directions):  # type: ignore[no-untyped-def]
-    """Make the columns orthonormal, one after the other; one that adds nothing becomes zero (Gram and Schmidt)."""
-    columns = directions.T.astype(np.float64)
-    for f in range(len(columns)):
-        before = np.sqrt((columns[f] * columns[f]).sum())
-        for _ in range(2):  # once more, for what rounding left behind
-            for g in range(f):
-                columns[f] -= (columns[f] * columns[g]).sum() * columns[g]
-        size = np.sqrt((columns[f] * columns[f]).sum())
-        columns[f] *= 1 / size if size > 1e-5 * before else 0.0
-    return columns.T.astype(np.float32)
+    """Make the columns orthonormal, one after the other; one that adds nothing becomes zero (Gram and Schmidt).
+
+    By loops: array expressions took five seconds to compile.
+    """
+    n, rank = directions.shape
+    columns, result = np.empty((rank, n), np.float64), np.empty((n, rank), np.float32)
+    for f in range(rank):
+        for i in range(n):
+            columns[f, i] = directions[i, f]
+        before = np.sqrt(_dot(columns[f], columns[f]))
+        for again in range(2 * f):  # twice, for what rounding left behind
+            g = again % f
+            along = _dot(columns[f], columns[g])
+            for i in range(n):
+                columns[f, i] -= along * columns[g, i]
+        size = np.sqrt(_dot(columns[f], columns[f]))
+        share = 1 / size if size > 1e-5 * before else 0.0
+        for i in range(n):
+            columns[f, i] *= share
+            result[i, f] = columns[f, i]
+    return result
