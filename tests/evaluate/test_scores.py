@@ -10,7 +10,9 @@ from tests.attacks.test_matching import grouped, rows_of
 from tests.strategies import small_ratings
 
 from recloak.attacks.columns import labels_for
+from recloak.attacks.model import Public
 from recloak.attacks.public import Published
+from recloak.errors import InputError
 from recloak.evaluate.deviation import similar_users, target_deviation
 from recloak.evaluate.model import accuracy_of
 from recloak.evaluate.neighbours import fit_neighbours
@@ -19,7 +21,7 @@ from recloak.evaluate.probe import Probe, hold_out
 from recloak.evaluate.ranking import probe_users, rank
 from recloak.evaluate.recommenders import as_training_set
 from recloak.evaluate.run import evaluate
-from recloak.evaluate.shape import histogram, padded_histogram, pairwise, popularity_distance
+from recloak.evaluate.shape import histogram, padded_histogram, pairwise, popularity_distance, shape
 from recloak.publish.pad import PadOptions, pad
 from recloak.randomness import Randomness
 from recloak.ratings import Ratings
@@ -130,6 +132,20 @@ def test_a_release_as_a_training_set_has_one_row_for_each_profile(ratings, k):
     for profile, row in enumerate(rows_of(public)):
         place = table.row(profile)
         assert dict(zip(table.items[place].tolist(), table.values[place].tolist(), strict=True)) == row
+
+
+def test_the_shape_of_a_release_is_told_without_writing_its_cells_down(monkeypatch):
+    """A padded release of Netflix's size has 1.7 billion cells, of which a byte each is all there may be."""
+    wanted = histogram(PUBLIC.labels, RATINGS, PUBLIC.weights[PUBLIC.profiles])
+    for name in ("labels", "profiles"):
+        monkeypatch.setattr(Public, name, property(lambda _: pytest.fail("the cells were written down")))
+    assert shape(RATINGS, PUBLIC)["histogram"]["release"] == wanted
+
+
+def test_a_release_too_large_to_train_on_is_refused_at_once(monkeypatch):
+    monkeypatch.setattr("recloak.evaluate.recommenders.MOST_CELLS", 3)
+    with pytest.raises(InputError, match="at most 3 cells, got 4; publish and evaluate a sample"):
+        evaluate(RATINGS, Published(PUBLIC, {"k": 2}), probe_of((1, 1, 4.0)))
 
 
 def test_histograms_count_each_user_once():

@@ -89,6 +89,20 @@ def support(public: Public) -> NDArray[np.int64]:
     return _sums(public)[0].astype(np.int64)
 
 
+def users_by_label(public: Public) -> NDArray[np.int64]:
+    """Count the users behind the cells of each label, over all items; nothing as large as the release is made."""
+    return _by_label(columns_of(public), public.weights)
+
+
+@njit(cache=True)
+def _by_label(columns, weights):  # type: ignore[no-untyped-def]
+    users = np.zeros(len(columns.values), np.int64)
+    for item in range(len(columns.indptr) - 1):
+        for place in range(columns.indptr[item], columns.indptr[item + 1]):
+            users[columns.codes[place]] += weights[columns.holders[place - columns.shift[item]]]
+    return users
+
+
 def item_means(public: Public) -> NDArray[np.float64]:
     """Give the mean label of each item, each user counting once; nan where nobody has it."""
     count, total = _sums(public)

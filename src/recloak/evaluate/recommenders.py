@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak.attacks.model import Public
+from recloak.attacks.public import MOST_CELLS
+from recloak.errors import InputError
 from recloak.evaluate.neighbours import fit_neighbours
 from recloak.publish.pad import PadOptions, pad
 from recloak.randomness import Randomness
@@ -35,8 +37,18 @@ class Model(Protocol):
 Fit = Callable[[Ratings, Randomness], Model]
 
 
+def require_trainable(public: Public) -> None:
+    """Refuse a release that does not fit into memory as a training set, before anything is trained."""
+    if len(public.codes) > MOST_CELLS:
+        raise InputError(
+            f"a release to train recommenders on must have at most {MOST_CELLS:,} cells, got {len(public.codes):,}; "
+            "publish and evaluate a sample of the users instead"
+        )
+
+
 def as_training_set(public: Public, item_ids: IdMap) -> Ratings:
     """Take a release as ratings whose rows are its profiles."""
+    require_trainable(public)
     indptr, items, order = transpose_rows(public.indptr, public.profiles, public.n_profiles)
     groups = IdMap.of(np.arange(public.n_profiles))
     return Ratings(indptr, items, public.labels[order], groups, item_ids, public.scale)

@@ -12,7 +12,7 @@ from recloak.evaluate.model import Evaluation, Scored, accuracy_of
 from recloak.evaluate.options import EvaluateOptions
 from recloak.evaluate.probe import Probe
 from recloak.evaluate.ranking import probe_users, rank
-from recloak.evaluate.recommenders import RECOMMENDERS, Fit, Model, as_training_set, fit_item_mean
+from recloak.evaluate.recommenders import RECOMMENDERS, Fit, Model, as_training_set, fit_item_mean, require_trainable
 from recloak.evaluate.shape import alike, shape
 from recloak.progress import Advance, task
 from recloak.publish.pad import pad
@@ -31,6 +31,7 @@ def evaluate(
     """Evaluate a release of ``ratings`` on held-out ratings of the same users."""
     options, source = options or EvaluateOptions(), randomness(rng)
     public, child = release.public, source.child("evaluate")
+    require_trainable(public)
     users = probe_users(probe, most=options.users, rng=child)
     with task("evaluating", 3 + 2 * len(RECOMMENDERS)) as advance:
         target = target_deviation(public, probe)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak.attacks.columns import support
+from recloak.attacks.columns import support, users_by_label
 from recloak.attacks.model import Public
 from recloak.publish.model import Padding
 from recloak.randomness import Randomness
@@ -34,7 +34,7 @@ def shape(ratings: Ratings, public: Public) -> dict[str, Any]:
         "group_sizes": _counts(public.weights),
         "histogram": {
             "original": histogram(ratings.values, ratings),
-            "release": histogram(public.labels, ratings, public.weights[public.profiles]),
+            "release": histogram(public.values, ratings, users_by_label(public)),
         },
         "popularity_distance": popularity_distance(ratings.popularity, spread),
     }
