@@ -116,7 +116,7 @@ def _batches(file: Path, names: dict[str, str]) -> Iterator[pl.DataFrame]:
 
 def _ratings(rows: PackedRows, n_rows: int) -> Ratings:
     users, items, indptr, of, values, times = rows.finish()
-    user_ids, item_ids = (IdMap(pl.Series(found.astype(np.int64))) for found in (users, items))
+    user_ids, item_ids = (IdMap(pl.Series(found.astype(np.int64, copy=False))) for found in (users, items))
     intake = Intake(n_rows, n_repeated=n_rows - len(of))
     # A row that was dropped may have held an end of the scale.
     scale = Scale.seen_in(values if intake.n_repeated else rows.distinct())
