@@ -4,6 +4,7 @@ Each is measured twice: the first time in a process, which is what a program tha
 in one process, where polars keeps the memory of its last scan and that of a dropped `Ratings` goes back to the system.
 
     python -m benchmarks reading --rows 10000000 --order time --layouts csv,parquet
+    python -m benchmarks reading --layouts parquet-dates,parquet-texts
     python -m benchmarks reading --rows 100000000 --layouts csv,parquet,netflix-files,netflix-combined
 
 The files look like the Netflix Prize: 480,189 users, 17,770 items, times in seconds. Rows come by time (users and items
@@ -77,7 +78,7 @@ def _ways(layout: str) -> dict[str, Callable[[Any], object]]:
     """Give the bare scan and the read, after a first look at a small file that loads the compiled code."""
     from recloak.ratings import read
 
-    bare = pl.read_parquet if layout == "parquet" else pl.read_csv
+    bare = pl.read_parquet if layout.startswith("parquet") else pl.read_csv
     ways: dict[str, Callable[[Any], object]] = {"bare": bare, "read": read}
     with tempfile.TemporaryDirectory() as folder:
         small = WRITERS[layout](Path(folder), 1000, "time")
@@ -146,6 +147,22 @@ def write_parquet(folder: Path, n_rows: int, order: str) -> Path:
     return path
 
 
+def write_parquet_dates(folder: Path, n_rows: int, order: str) -> Path:
+    """Write times as moments."""
+    path = folder / "ratings.parquet"
+    moments = pl.from_epoch("timestamp").cast(pl.Datetime("us"))
+    pl.concat([piece.with_columns(moments) for piece in _pieces(n_rows, order)]).write_parquet(path)
+    return path
+
+
+def write_parquet_texts(folder: Path, n_rows: int, order: str) -> Path:
+    """Write ids as texts."""
+    path = folder / "ratings.parquet"
+    ids = pl.format("A{}", "user_id").alias("user_id"), pl.format("B{}", "item_id").alias("item_id")
+    pl.concat([piece.with_columns(ids) for piece in _pieces(n_rows, order)]).write_parquet(path)
+    return path
+
+
 def write_netflix_files(folder: Path, n_rows: int, _: str) -> Path:
     """Write one file per item."""
     for item, lines in _by_item(n_rows):
@@ -173,6 +190,8 @@ def _by_item(n_rows: int) -> Iterator[tuple[int, bytes]]:
 WRITERS = {
     "csv": write_csv,
     "parquet": write_parquet,
+    "parquet-dates": write_parquet_dates,
+    "parquet-texts": write_parquet_texts,
     "netflix-files": write_netflix_files,
     "netflix-combined": write_netflix_combined,
 }

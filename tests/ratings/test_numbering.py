@@ -58,6 +58,21 @@ def test_numbers_are_coded_in_order_of_arrival(ids):
     assert table.ids().tolist() == list(order)
 
 
+@given(texts=st.lists(st.text("ab\0é", max_size=20), max_size=40))
+def test_texts_are_coded_in_order_of_arrival(texts):
+    table = TextTable()
+    codes = [code for half in (texts[::2], texts[1::2]) for code in table.add_series(pl.Series(half, dtype=pl.String))]
+    arrived = texts[::2] + texts[1::2]
+    order = {one: code for code, one in enumerate(dict.fromkeys(arrived))}
+    assert codes == [order[one] for one in arrived]
+    assert table.ids().to_list() == list(order)
+
+
+def test_a_slice_of_a_column_is_coded_alone():
+    column = pl.concat([pl.Series(["a", "b"]), pl.Series(["c" * 20, "a"])], rechunk=False)
+    assert TextTable().add_series(column[1:]).tolist() == [0, 1, 2]
+
+
 def test_tables_grow():
     numbers = np.arange(20_000, dtype=np.int64) * 7919
     assert NumberTable().add(numbers).tolist() == list(range(20_000))

@@ -1,4 +1,10 @@
-"""Compiled hash tables from ids, whole numbers or texts, to codes 0, 1, 2, ... in order of arrival."""
+"""Compiled hash tables from ids, whole numbers or texts, to codes 0, 1, 2, ... in order of arrival.
+
+A place of a table holds the id's hash beside its code and, of a text, its length, so that one look at the memory
+decides about most ids: the hashes of different numbers differ, and so do those of texts of one length up to eight
+bytes. Longer texts are compared byte by byte. Hashes of texts are made before any place is looked at, so that the
+processor has many looks under way at once.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +15,18 @@ import polars as pl
 from numba import njit
 from numpy.typing import NDArray
 
-_FIRST_SLOTS = 1 << 12
-_FREE = -1
+_FIRST_PLACES = 1 << 12
+_SHORT = 8  # bytes of a text that its hash tells from all others of its length
+_LENGTH = np.uint64(32)  # bits below a text's length; there is its code + 1, and 0 is a free place
+_CODE = np.uint64((1 << 32) - 1)
 
 
 class NumberTable:
     """Codes of whole numbers."""
 
     def __init__(self) -> None:
-        self._slots = np.full(_FIRST_SLOTS, _FREE, np.int32)
-        self._ids = np.empty(_FIRST_SLOTS // 2, np.int64)
+        self._table = np.zeros((_FIRST_PLACES, 2), np.uint64)
+        self._ids = np.empty(_FIRST_PLACES // 2, np.int64)
         self._n = 0
 
     def add(self, ids: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -26,12 +34,11 @@ class NumberTable:
         codes = np.empty(len(ids), np.int32)
         done = 0
         while True:
-            done, self._n = _code_numbers(ids, done, codes, self._slots, self._ids, self._n)
+            done, self._n = _code_numbers(ids, done, codes, self._table, self._ids, self._n)
             if done == len(ids):
                 return codes
             self._ids = np.concatenate([self._ids, np.empty_like(self._ids)])
-            self._slots = np.full(2 * len(self._slots), _FREE, np.int32)
-            _refill_numbers(self._slots, self._ids, self._n)
+            self._table = _doubled(self._table)
 
     def ids(self) -> NDArray[np.int64]:
         """Give the numbers by code."""
@@ -42,34 +49,32 @@ class TextTable:
     """Codes of texts, kept as bytes."""
 
     def __init__(self) -> None:
-        self._slots = np.full(_FIRST_SLOTS, _FREE, np.int32)
-        self._hashes = np.empty(_FIRST_SLOTS // 2, np.uint64)
-        self._ends = np.zeros(_FIRST_SLOTS // 2 + 1, np.int64)
+        self._table = np.zeros((_FIRST_PLACES, 2), np.uint64)
+        self._ends = np.zeros(_FIRST_PLACES // 2 + 1, np.int64)
         self._bytes = np.empty(1 << 16, np.uint8)
         self._n = 0
         self.n_latin = 0
 
     def add(self, buffer: NDArray[np.uint8], starts: NDArray[np.int32], ends: NDArray[np.int32]) -> NDArray[np.int32]:
         """Give the codes of slices of a buffer, new ones where they were not seen before."""
-        codes = np.empty(len(starts), np.int32)
+        codes, hashes = np.empty(len(starts), np.int32), np.empty(len(starts), np.uint64)
+        _hash_texts(buffer, starts, ends, hashes)
         done = 0
         while True:
             done, self._n = _code_texts(
-                buffer, starts, ends, done, codes, self._slots, self._hashes, self._ends, self._bytes, self._n
+                buffer, starts, ends, hashes, done, codes, self._table, self._ends, self._bytes, self._n
             )
             if done == len(starts):
                 return codes
             self._grow(int(ends[done] - starts[done]))
 
     def add_series(self, texts: pl.Series) -> NDArray[np.int32]:
-        """Give the codes of distinct texts of a polars column."""
-        ends = texts.str.len_bytes().cast(pl.Int64).cum_sum().to_numpy()
-        if len(ends) and ends[-1] >= 1 << 31:
+        """Give the codes of the texts of a polars column that has no gaps."""
+        if len(texts) > 1 and texts.str.len_bytes().sum() >= 1 << 31:
             half = len(texts) // 2
             return np.concatenate([self.add_series(texts[:half]), self.add_series(texts[half:])])
-        starts = np.concatenate(([0], ends[:-1])) if len(ends) else ends
-        buffer = np.frombuffer(bytearray("".join(texts).encode()), np.uint8)
-        return self.add(buffer, starts.astype(np.int32), ends.astype(np.int32))
+        ends, buffer = _bytes_of(texts)
+        return self.add(buffer, ends[:-1], ends[1:])
 
     def ids(self) -> pl.Series:
         """Give the texts by code; bytes that are no UTF-8 are read as Latin-1, and their ids counted in ``n_latin``."""
@@ -90,11 +95,24 @@ class TextTable:
 
     def _grow(self, room: int) -> None:
         """Make room for at least one more text of ``room`` bytes."""
-        self._hashes = np.concatenate([self._hashes, np.empty_like(self._hashes)])
-        self._ends = np.concatenate([self._ends, np.empty_like(self._ends)])
+        self._ends = np.concatenate([self._ends, np.empty(len(self._ends) - 1, np.int64)])
         self._bytes = np.concatenate([self._bytes, np.empty(len(self._bytes) + room, np.uint8)])
-        self._slots = np.full(2 * len(self._slots), _FREE, np.int32)
-        _refill_texts(self._slots, self._hashes, self._n)
+        self._table = _doubled(self._table)
+
+
+def _doubled(table: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Give a table with the same ids and twice the places."""
+    larger = np.zeros((2 * len(table), 2), np.uint64)
+    _refill(table, larger)
+    return larger
+
+
+def _bytes_of(texts: pl.Series) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """Give where texts begin and end in one buffer, and the buffer."""
+    array = texts.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
+    _, ends, buffer = array.buffers()
+    cuts = np.frombuffer(ends, np.int64, len(texts) + 1, 8 * array.offset)
+    return cuts.astype(np.int32), np.frombuffer(buffer or b"", np.uint8).copy()  # kernels take what can be written
 
 
 @njit(cache=True, nogil=True)
@@ -107,88 +125,78 @@ def _mix(x):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _code_numbers(ids, done, codes, slots, known, n):  # type: ignore[no-untyped-def]
+def _refill(table, larger):  # type: ignore[no-untyped-def]
+    mask = np.uint64(len(larger) - 1)
+    for place in range(len(table)):
+        if table[place, 1]:
+            s = table[place, 0] & mask
+            while larger[s, 1]:
+                s = (s + np.uint64(1)) & mask
+            larger[s] = table[place]
+
+
+@njit(cache=True, nogil=True)
+def _code_numbers(ids, done, codes, table, known, n):  # type: ignore[no-untyped-def]
     """Code numbers from row ``done`` on, until the end or until the table is full; give how far, and how many ids."""
-    mask = np.uint64(len(slots) - 1)
+    mask = np.uint64(len(table) - 1)
     for r in range(done, len(ids)):
-        s = _mix(ids[r]) & mask
-        while slots[s] >= 0 and known[slots[s]] != ids[r]:
+        h = _mix(ids[r])
+        s = h & mask
+        while table[s, 1] and table[s, 0] != h:
             s = (s + np.uint64(1)) & mask
-        if slots[s] < 0:
+        if not table[s, 1]:
             if n == len(known):
                 return r, n
             known[n] = ids[r]
-            slots[s] = n
             n += 1
-        codes[r] = slots[s]
+            table[s, 0], table[s, 1] = h, n
+        codes[r] = np.int32(table[s, 1]) - 1
     return len(ids), n
 
 
 @njit(cache=True, nogil=True)
-def _refill_numbers(slots, known, n):  # type: ignore[no-untyped-def]
-    mask = np.uint64(len(slots) - 1)
-    for code in range(n):
-        s = _mix(known[code]) & mask
-        while slots[s] >= 0:
-            s = (s + np.uint64(1)) & mask
-        slots[s] = code
+def _hash_texts(buffer, starts, ends, hashes):  # type: ignore[no-untyped-def]
+    """Hash slices of a buffer, eight bytes after the other; each step can be undone, so short texts never collide."""
+    for r in range(len(starts)):
+        h = np.uint64(ends[r] - starts[r]) * np.uint64(0x9E3779B97F4A7C15)
+        word, filled = np.uint64(0), 0
+        for p in range(np.uint64(starts[r]), np.uint64(ends[r])):
+            word = (word << np.uint64(8)) | np.uint64(buffer[p])
+            filled += 1
+            if filled == _SHORT:
+                h = _mix(h ^ word)
+                word, filled = np.uint64(0), 0
+        hashes[r] = _mix(h ^ word)
 
 
 @njit(cache=True, nogil=True)
-def _hash_text(buffer, start, end):  # type: ignore[no-untyped-def]
-    h = np.uint64(end - start) * np.uint64(0x9E3779B97F4A7C15)
-    word, filled = np.uint64(0), 0
-    for p in range(start, end):
-        word = (word << np.uint64(8)) | np.uint64(buffer[p])
-        filled += 1
-        if filled == 8:
-            h = _mix(h ^ word)
-            word, filled = np.uint64(0), 0
-    return _mix(h ^ word)
-
-
-@njit(cache=True, nogil=True)
-def _same(buffer, start, end, known, a, b):  # type: ignore[no-untyped-def]
-    if end - start != b - a:
-        return False
-    for p in range(end - start):  # noqa: SIM110 (numba compiles this loop, not any())
+def _same(buffer, start, known, a, size):  # type: ignore[no-untyped-def]
+    for p in range(size):  # noqa: SIM110 (numba compiles this loop, not any())
         if buffer[start + p] != known[a + p]:
             return False
     return True
 
 
 @njit(cache=True, nogil=True)
-def _code_texts(buffer, starts, ends, done, codes, slots, hashes, known_ends, known, n):  # type: ignore[no-untyped-def]
+def _code_texts(buffer, starts, ends, hashes, done, codes, table, known_ends, known, n):  # type: ignore[no-untyped-def]
     """Code texts from row ``done`` on, until the end or until the table is full; give how far, and how many ids."""
-    mask = np.uint64(len(slots) - 1)
+    mask = np.uint64(len(table) - 1)
     for r in range(done, len(starts)):
-        start, end = starts[r], ends[r]
-        h = _hash_text(buffer, start, end)
+        h, size = hashes[r], np.int64(ends[r] - starts[r])
         s = h & mask
-        while slots[s] >= 0:
-            code = slots[s]
-            if hashes[code] == h and _same(buffer, start, end, known, known_ends[code], known_ends[code + 1]):
-                break
+        while table[s, 1]:
+            if table[s, 0] == h and table[s, 1] >> _LENGTH == np.uint64(size):
+                code = np.int64(table[s, 1] & _CODE) - 1
+                if size <= _SHORT or _same(buffer, starts[r], known, known_ends[code], size):
+                    break
             s = (s + np.uint64(1)) & mask
-        if slots[s] < 0:
+        if not table[s, 1]:
             a = known_ends[n]
-            if n == len(hashes) or a + end - start > len(known):
+            if n == len(known_ends) - 1 or a + size > len(known):
                 return r, n
-            for p in range(end - start):
-                known[a + p] = buffer[start + p]
-            known_ends[n + 1] = a + end - start
-            hashes[n] = h
-            slots[s] = n
+            known[a : a + size] = buffer[starts[r] : ends[r]]
+            known_ends[n + 1] = a + size
             n += 1
-        codes[r] = slots[s]
+            table[s, 0], table[s, 1] = h, (np.uint64(size) << _LENGTH) | np.uint64(n)
+        codes[r] = np.int64(table[s, 1] & _CODE) - 1
     return len(starts), n
-
-
-@njit(cache=True, nogil=True)
-def _refill_texts(slots, hashes, n):  # type: ignore[no-untyped-def]
-    mask = np.uint64(len(slots) - 1)
-    for code in range(n):
-        s = hashes[code] & mask
-        while slots[s] >= 0:
-            s = (s + np.uint64(1)) & mask
-        slots[s] = code

@@ -57,12 +57,10 @@ class Numbering:
 
     def add_series(self, ids: pl.Series) -> None:
         """Take in a chunk of a polars column of whole numbers or texts."""
-        if ids.dtype != pl.String:
+        if ids.dtype == pl.String:
+            self.codes.add(self._text_table().add_series(ids))
+        else:
             self.add_numbers(ids.to_numpy())
-            return
-        distinct = IdMap.of(ids)
-        codes = self._text_table().add_series(distinct.ids)
-        self.codes.add(codes[distinct.encode(ids)])
 
     def finish(self) -> tuple[IdMap, NDArray[np.int32]]:
         """Give the map of the ids and the table from codes to its numbers."""

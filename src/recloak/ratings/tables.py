@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,7 @@ from recloak.ratings.rows import Rows
 _CHUNK_ROWS = 1 << 20
 _EXACT = 2.0**53  # floats are whole numbers one by one up to here
 Problem = tuple[int, str, object]  # row, rule, value
+_Moments = TypeVar("_Moments", pl.Series, pl.Expr)
 
 
 def ratings_from_table(
@@ -152,13 +153,18 @@ def _numbers(column: pl.Series, file: Path | None) -> NDArray[np.float32]:
 def _seconds(column: pl.Series, file: Path | None) -> pl.Series:
     """Bring times to whole seconds, unreadable ones to null."""
     if column.dtype in (pl.Date, pl.Datetime):
-        return column.cast(pl.Datetime("us")).dt.epoch("s")
+        return seconds_of_moments(column)
     if column.dtype.is_numeric() or column.dtype == pl.Null:
         whole = column.cast(pl.Float64).floor() if column.dtype.is_float() else column
         return _whole_seconds(whole.cast(pl.Int64, strict=False))
     if column.dtype == pl.String:
         return _written_seconds(column)
     raise SourceError(f"times must be numbers, dates or texts, but their type is {column.dtype}", file=file)
+
+
+def seconds_of_moments(moments: _Moments) -> _Moments:
+    """Bring dates and moments to whole seconds."""
+    return moments.cast(pl.Datetime("us")).dt.epoch("s")
 
 
 def _whole_seconds(time: pl.Series) -> pl.Series:

@@ -47,15 +47,27 @@ def assert_same(one, other):
     assert (one.scale, one.intake) == (other.scale, other.intake)
 
 
+TIMES = {
+    "seconds": pl.col("time"),
+    "milliseconds": pl.col("time") * 10**3 + 1_200_000_000_700,
+    "microseconds": pl.col("time") * 10**6 + 1_200_000_000_000_700,
+    "nanoseconds": pl.col("time") * 10**9 + 1_200_000_000_000_000_700,
+    "days": pl.from_epoch("time", time_unit="d"),
+    "moments": pl.from_epoch(pl.col("time") * 700, time_unit="ms"),
+    "moments of nanoseconds": pl.from_epoch(pl.col("time") * 700_000_000, time_unit="ns"),
+    "moments of a zone": pl.from_epoch(pl.col("time") * 700_000, time_unit="us").dt.replace_time_zone("Asia/Tokyo"),
+}
+
+
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_rows=st.integers(1, 400),
     spread=st.sampled_from([3, 50, 70_000]),
     kind=st.sampled_from([pl.Int8, pl.Int64, pl.Float32, pl.Float64]),
-    timed=st.booleans(),
+    time=st.sampled_from([None, *TIMES]),
     parts=st.integers(1, 3),
 )
-def test_both_ways_give_the_same_ratings(tmp_path_factory, seed, n_rows, spread, kind, timed, parts):
+def test_both_ways_give_the_same_ratings(tmp_path_factory, seed, n_rows, spread, kind, time, parts):
     rng = np.random.default_rng(seed)
     rows = pl.DataFrame(
         {
@@ -65,7 +77,7 @@ def test_both_ways_give_the_same_ratings(tmp_path_factory, seed, n_rows, spread,
             "time": rng.integers(-10, 10, n_rows),
         }
     )
-    rows = rows if timed else rows.drop("time")
+    rows = rows.drop("time") if time is None else rows.with_columns(time=TIMES[time])
     folder = tmp_path_factory.mktemp("parts")
     for part, piece in enumerate(rows.iter_slices(-(-n_rows // parts))):
         piece.write_parquet(folder / f"{part}.parquet", row_group_size=64)
@@ -118,6 +130,8 @@ def test_the_number_of_threads_changes_nothing(tmp_path, monkeypatch, threads):
         {"rating": [3.0, np.nan]},
         {"rating": [3.0, 1e9]},
         {"time": [4, 1_600_000_000_000]},
+        {"time": [-1_600_000_000_000, -1_600_000_000_000]},
+        {"time": [4.0, 5.0]},
         {"time": ["2005-01-01", "2005-01-02"]},
         {"time": [4, None]},
     ],

@@ -1,4 +1,4 @@
-"""The quick way through Parquet files whose own statistics promise plain rows: whole ids, no gaps, times in seconds.
+"""The quick way through Parquet files whose own statistics promise plain rows: whole ids, no gaps, one kind of time.
 
 The promise is checked row by row; what breaks it, or never made it, is read the general way, which also finds the
 words for a bad row.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -23,90 +23,115 @@ from recloak.ratings.ids import IdMap
 from recloak.ratings.model import Intake, Ratings, Scale
 from recloak.ratings.options import ReadOptions
 from recloak.ratings.packed import Limits, OutsideError, PackedRows, layout_of
+from recloak.ratings.tables import seconds_of_moments
 
 _INT32 = np.iinfo(np.int32)
-_MOST_SECONDS = 10**11  # from here on numbers are taken for milliseconds
 _KINDS = {"user": (pl.Int32,), "item": (pl.Int32,), "rating": (pl.Float32, pl.Int8), "time": (pl.Int64,)}
+_UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # of a second
+_BOUNDS = ((10**11, 1), (10**14, 10**3), (10**17, 10**6), (10**20, 10**9))  # numbers below the first are seconds
+_DAY = 86_400
 Span = tuple[Any, Any]
+
+
+class Plain(NamedTuple):
+    """What a file of plain rows states: each role's column as polars is asked for it, its ends, and the rows."""
+
+    file: Path
+    columns: dict[str, pl.Expr]
+    spans: dict[str, Span]
+    n_rows: int
 
 
 def read_quickly(files: Sequence[Path], options: ReadOptions, advance: Advance) -> Ratings | None:
     """Read Parquet files as one source; None where they are not as plain as that."""
     try:
-        columns = [_columns(file, options) for file in files]
-        limits = _limits(files, columns, options.bounds())
+        sources = [_stated(file, options) for file in files]
+        limits = _limits(sources, options.bounds())
         layout = None if limits is None else layout_of(limits)
         if limits is None or layout is None:
             return None
-        timed = "time" in columns[0]
+        timed = "time" in sources[0].columns
         with closing(PackedRows(layout, limits.n_rows, timed=timed)) as rows:
-            for file, names in zip(files, columns, strict=True):
-                for batch in _batches(file, names):
-                    rows.add(*(batch[role].to_numpy() for role in names), *(() if timed else (None,)))
-                advance(file.stat().st_size / 1e6)
+            for source in sources:
+                for batch in _batches(source):
+                    rows.add(*(column.to_numpy() for column in batch.get_columns()), *(() if timed else (None,)))
+                advance(source.file.stat().st_size / 1e6)
             return _ratings(rows, limits.n_rows)
     except (SourceError, OutsideError, pl.exceptions.PolarsError, pa.ArrowException, OSError):
         return None
 
 
-def _columns(file: Path, options: ReadOptions) -> dict[str, str]:
-    """Give the names of the columns by role, always in the same order."""
-    return find_columns(pq.read_schema(file).names, **options.columns())
+def _stated(file: Path, options: ReadOptions) -> Plain:
+    """Give what a file states of its columns, always in the same order of roles; not plain is outside any limits."""
+    described = pq.read_metadata(file)
+    schema = described.schema.to_arrow_schema()
+    names = find_columns(schema.names, **options.columns())
+    place = {described.schema.column(c).name: c for c in range(len(described.schema))}
+    columns, spans = {}, {}
+    for role, name in names.items():
+        kind, span = schema.field(name).type, _span(described, place[name])
+        if role == "time":
+            columns[role], spans[role] = _in_seconds(pl.col(name), kind, span)
+        elif pa.types.is_integer(kind) or (role == "rating" and pa.types.is_floating(kind)):
+            columns[role], spans[role] = pl.col(name), span
+        else:
+            raise OutsideError
+    return Plain(file, columns, spans, described.num_rows)
 
 
-def _limits(files: Sequence[Path], columns: Sequence[dict[str, str]], scale: Scale | None) -> Limits | None:
-    """Give the limits that the files state together; None where one does not, or rows are not plain."""
-    if len({tuple(names) for names in columns}) > 1:
+def _span(described: Any, column: int) -> Span:
+    """Give the least and greatest value of a column as the file stores them, over all row groups."""
+    ends: list[Any] = []
+    for group in range(described.num_row_groups):
+        found = described.row_group(group).column(column).statistics
+        if found is None or not (found.has_min_max and found.has_null_count) or found.null_count:
+            raise OutsideError
+        ends += [found.min_raw, found.max_raw]
+    if not ends:
+        raise OutsideError
+    return min(ends), max(ends)
+
+
+def _in_seconds(time: pl.Expr, kind: pa.DataType, span: Span) -> tuple[pl.Expr, Span]:
+    """Give times and their ends as whole seconds: of moments, of days, or of numbers that are all of one unit."""
+    if pa.types.is_timestamp(kind):
+        unit = _UNITS[kind.unit]
+        return seconds_of_moments(time), (span[0] // unit, span[1] // unit)
+    if pa.types.is_date32(kind):
+        return seconds_of_moments(time), (span[0] * _DAY, span[1] * _DAY)
+    if not pa.types.is_integer(kind):
+        raise OutsideError
+    lower = -_BOUNDS[0][0] + 1
+    for bound, unit in _BOUNDS:
+        if lower <= span[0] and span[1] < bound:
+            return (time if unit == 1 else time.floordiv(unit)), (span[0] // unit, span[1] // unit)
+        lower = bound
+    raise OutsideError
+
+
+def _limits(sources: Sequence[Plain], scale: Scale | None) -> Limits | None:
+    """Give the limits that files state together; None where only some have times, or rows are not plain."""
+    if len({tuple(source.columns) for source in sources}) > 1:
         return None
-    spans: dict[str, list[Span]] = {role: [] for role in columns[0]}
-    n_rows = 0
-    for file, names in zip(files, columns, strict=True):
-        described = pq.read_metadata(file)
-        n_rows += described.num_rows
-        stated = _stated(described, names)
-        if stated is None:
-            return None
-        for role, span in stated:
-            spans[role].append(span)
-    if not n_rows:
-        return None
-    whole = {role: (min(low for low, _ in all_), max(high for _, high in all_)) for role, all_ in spans.items()}
+    whole = {
+        role: (min(source.spans[role][0] for source in sources), max(source.spans[role][1] for source in sources))
+        for role in sources[0].columns
+    }
+    n_rows = sum(source.n_rows for source in sources)
     limits = Limits(whole["user"], whole["item"], whole["rating"], whole.get("time", (0, 0)), n_rows)
     return limits if _is_plain(limits, scale) else None
 
 
-def _stated(described: Any, names: dict[str, str]) -> list[tuple[str, Span]] | None:
-    """Give the least and greatest value of each column of each row group, as the file states them."""
-    kinds = {described.schema.column(c).name: c for c in range(len(described.schema))}
-    stated = []
-    for role, name in names.items():
-        kind = described.schema.to_arrow_schema().field(name).type
-        if not (pa.types.is_integer(kind) or (role == "rating" and pa.types.is_floating(kind))):
-            return None
-        for span in _spans(described, kinds[name]):
-            if span is None:
-                return None
-            stated.append((role, span))
-    return stated
-
-
-def _spans(described: Any, column: int) -> Iterator[Span | None]:
-    for group in range(described.num_row_groups):
-        found = described.row_group(group).column(column).statistics
-        complete = found is not None and found.has_min_max and found.has_null_count and not found.null_count
-        yield (found.min, found.max) if complete else None
-
-
 def _is_plain(limits: Limits, scale: Scale | None) -> bool:
-    """Tell whether ids fit 32 bits, ratings lie on the scale given, and times can only be seconds."""
+    """Tell whether ids fit 32 bits and ratings lie on the scale given."""
     ids = all(_INT32.min <= low and high <= _INT32.max for low, high in (limits.users, limits.items))
     low, high = limits.ratings
     rated = np.isfinite(low) and np.isfinite(high) and (scale is None or (scale.low <= low and high <= scale.high))
-    return bool(ids and rated and all(abs(end) < _MOST_SECONDS for end in limits.times))
+    return bool(ids and rated)
 
 
-def _batches(file: Path, names: dict[str, str]) -> Iterator[pl.DataFrame]:
-    chosen = pl.scan_parquet(file, glob=False).select(pl.col(name).alias(role) for role, name in names.items())
+def _batches(source: Plain) -> Iterator[pl.DataFrame]:
+    chosen = pl.scan_parquet(source.file, glob=False).select(**source.columns)
     for batch in chosen.collect_batches(maintain_order=True):
         if any(column.null_count() for column in batch.get_columns()):
             raise OutsideError
