@@ -8,10 +8,9 @@ processor has many looks under way at once.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import polars as pl
+import pyarrow as pa
 from numba import njit
 from numpy.typing import NDArray
 
@@ -78,13 +77,12 @@ class TextTable:
 
     def ids(self) -> pl.Series:
         """Give the texts by code; bytes that are no UTF-8 are read as Latin-1, and their ids counted in ``n_latin``."""
-        raw = self._bytes[: self._ends[self._n]].tobytes()
-        cuts = self._ends[: self._n + 1].tolist()
+        parts = [pa.py_buffer(part) for part in (self._ends[: self._n + 1], self._bytes[: self._ends[self._n]])]
+        raw = pa.LargeBinaryArray.from_buffers(pa.large_binary(), self._n, [None, *parts])
         try:
-            texts = [raw[a:b].decode() for a, b in pairwise(cuts)]
-        except UnicodeDecodeError:
-            texts = [self._text(raw[a:b]) for a, b in pairwise(cuts)]
-        return pl.Series(texts, dtype=pl.String)
+            return pl.Series(raw.cast(pa.large_string()), dtype=pl.String)
+        except pa.ArrowInvalid:
+            return pl.Series([self._text(one) for one in raw.to_pylist()], dtype=pl.String)
 
     def _text(self, raw: bytes) -> str:
         try:

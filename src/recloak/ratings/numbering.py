@@ -109,5 +109,11 @@ class Numbering:
 
 def _ranked(ids: pl.Series) -> tuple[IdMap, NDArray[np.int32]]:
     """Sort ids (in order of their codes) and give the place of each; two codes of the same id share a place."""
-    known = IdMap.of(ids)
-    return known, known.encode(ids)
+    order = ids.arg_sort()
+    ranked = ids.gather(order)
+    if (ranked == ranked.shift()).any():
+        known = IdMap.of(ids)
+        return known, known.encode(ids)
+    place = np.empty(len(ids), np.int32)
+    place[order.to_numpy()] = np.arange(len(ids), dtype=np.int32)
+    return IdMap(ranked), place

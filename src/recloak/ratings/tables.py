@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recloak.errors import InputError, SourceError
+from recloak.ratings.assemble import in_threads
 from recloak.ratings.columns import find_columns
 from recloak.ratings.model import Ratings, Scale
 from recloak.ratings.rows import Rows
@@ -114,8 +115,8 @@ def add_columns(
         mask = pl.Series(keep)
         users, items, values = users.filter(mask), items.filter(mask), values[keep]
         times = None if times is None else times.filter(mask)
-    rows.users.add_series(users)
-    rows.items.add_series(items)
+    axes = (rows.users, users), (rows.items, items)
+    in_threads(lambda axis: axes[axis][0].add_series(axes[axis][1]), range(2))
     rows.add(values, None if times is None else times.to_numpy().astype(np.int64, copy=False))
 
 

@@ -225,6 +225,13 @@ def test_latin_1_ids_are_read_and_told(tmp_path):
     assert "Latin-1" in ratings.intake.notes[0]
 
 
+def test_one_id_in_two_encodings_is_one_id(tmp_path):
+    (tmp_path / "r.csv").write_bytes("user,item,rating\nzoë,x,3\n".encode("latin-1") + "zoë,y,4\nadam,y,4\n".encode())
+    ratings = read(tmp_path / "r.csv")
+    assert ratings.user_ids.ids.to_list() == ["adam", "zoë"]
+    assert ratings.indptr.tolist() == [0, 1, 3]
+
+
 def test_files_with_and_without_times_are_not_mixed(tmp_path):
     (tmp_path / "a.csv").write_text("user,item,rating,time\n1,1,3,4\n")
     (tmp_path / "b.csv").write_text("user,item,rating\n2,1,3\n")
