@@ -97,6 +97,23 @@ def test_a_phone_shows_narrow_charts_and_never_scrolls_sideways(opened):
     assert opened.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_every_word_of_a_chart_lies_on_the_phone(opened):
+    opened.set_viewport_size({"width": 390, "height": 844})
+    boxes = opened.locator("figure .narrow svg text").evaluate_all(
+        "all => all.map(e => [e.textContent, e.getBoundingClientRect().left, e.getBoundingClientRect().right])"
+    )
+    assert len(boxes) > 10
+    assert [box for box in boxes if box[1] < 0 or box[2] > 390] == []
+
+
+def test_no_table_is_cut_off_on_paper(opened):
+    opened.emulate_media(media="print")
+    opened.set_viewport_size({"width": 672, "height": 900})  # A4 less the margins, at 96 dots an inch
+    edges = opened.locator("table").evaluate_all("all => all.map(e => e.getBoundingClientRect().right)")
+    assert edges
+    assert max(edges) <= 672
+
+
 def test_paper_is_light_and_shows_the_numbers(opened):
     opened.emulate_media(media="print")
     assert opened.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--ink')").strip() == "#1c2330"

@@ -1,5 +1,6 @@
 """Every kind of chart becomes an SVG that can stand in a page."""
 
+import itertools
 import re
 from xml.etree import ElementTree as ET
 
@@ -7,7 +8,7 @@ import pytest
 
 from recloak.intervals import wilson
 from recloak.report import Axis, Chart, bars, ecdf, lines, quantile_curve
-from recloak.report.draw import NARROW, WIDE, draw, swatches
+from recloak.report.draw import NARROW, WIDE, describe, draw, swatches
 from recloak.report.picture import picture
 from recloak.report.svg import SERIES, clean
 
@@ -88,7 +89,54 @@ def test_hostile_names_stay_text():
 
 def test_a_logarithmic_axis_has_its_ticks_at_the_powers_of_ten():
     words = [element.text for element in drawn("quantiles").iter() if element.tag.endswith("}text")]
-    assert {"1", "10", "100", "1,000", "10k", "100k"} <= set(words)
+    assert {"1", "10", "100", "1,000", "10,000", "100k"} <= set(words)
+
+
+def texts_of(chart, size):
+    """Give every text of a drawing with where it stands: x from the left edge, y from the top."""
+    found = []
+
+    def walk(element, x, y):
+        moved = re.search(r"translate\(([-\d.]+),\s*([-\d.]+)\)", element.get("transform", ""))
+        x, y = (x + float(moved[1]), y + float(moved[2])) if moved else (x, y)
+        if element.tag.endswith("}text"):
+            found.append(("".join(element.itertext()), x, y, float(element.get("opacity", 1))))
+        for child in element:
+            walk(child, x, y)
+
+    walk(ET.fromstring(draw(chart, size=size, key="k", title="t", text="d")), 0.0, 0.0)
+    return found
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("n_years", [13, 23, 40])
+def test_years_under_bars_never_touch_each_other(size, n_years):
+    years = [str(1990 + n) for n in range(n_years)]
+    drawn_texts = texts_of(bars(Axis("year"), Axis("ratings", low=0), years, {"all": [9.0] * n_years}), size)
+    places = sorted(x for word, x, _, opacity in drawn_texts if word in years and opacity > 0)
+    assert len(places) >= 5
+    assert all(after - before >= 4 * 8 for before, after in itertools.pairwise(places)), "a digit may take 8 pixels"
+
+
+def test_a_long_title_of_an_axis_is_broken_into_lines_on_a_phone():
+    label = "error of a recommender (RMSE; the axis does not start at 0)"
+    body = describe(lines(Axis(label), Axis(label), {"a": {1: 0.9, 2: 1.0}}), NARROW)
+    for channel in ("x", "y"):
+        title = body["layer"][0]["encoding"][channel]["axis"]["title"]
+        assert " ".join(title) == label
+        assert max(map(len, title)) * 7 <= NARROW.width - 40
+
+
+def test_numbers_stand_above_bars_only_where_they_fit():
+    shares = [0.927, 0.063, 0.008, 0.002, 0.00031, 0.000027]
+    chart = bars(Axis("share"), Axis("cells", percent=True, low=0), list("abcdef"), {"all": shares})
+    assert any("0.0027" in word for word, *_ in texts_of(chart, WIDE))
+    assert not any("0.0027" in word for word, *_ in texts_of(chart, NARROW))
+
+
+def test_the_axis_reaches_above_the_tallest_bar():
+    chart = bars(Axis("rating"), Axis("share", percent=True, low=0), ["1", "2"], {"all": [0.266, 0.1]})
+    assert "30\N{NO-BREAK SPACE}%" in [word for word, *_ in texts_of(chart, WIDE)]
 
 
 def test_one_series_needs_no_legend_and_several_are_told_apart_without_colour():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from recloak.attacks.model import IDENTIFYING, Outcome
 from recloak.intervals import Share
-from recloak.report.audit_words import CALLED, GROUP, ORIGINAL, RELEASE, table_of, why_not
+from recloak.report.audit_words import CALLED, GROUP, ORIGINAL, PROMISE, RELEASE, table_of, why_not
 from recloak.report.charts import Axis, Lines, bars, lines
 from recloak.report.formats import percent, plural
 from recloak.report.page import Section
@@ -42,14 +42,16 @@ def curve(found: Sequence[Outcome]) -> Section:
 
 
 def _chart(found: Sequence[Outcome]) -> Lines:
-    sides: dict[str, dict[float, Share | float]] = {RELEASE: {}, ORIGINAL: {}, GROUP: {}}
+    sides: dict[str, dict[float, Share | float]] = {RELEASE: {}, ORIGINAL: {}, GROUP: {}, PROMISE: {}}
     for one in found:
-        for side, share in ((RELEASE, one.release), (ORIGINAL, one.original), (GROUP, one.group)):
+        promise = one.bound if one.name in IDENTIFYING else None
+        for side, share in ((RELEASE, one.release), (ORIGINAL, one.original), (GROUP, one.group), (PROMISE, promise)):
             if share is not None and one.known is not None:
                 sides[side][float(one.known)] = share
     known = tuple(sorted({float(one.known) for one in found if one.known is not None}))
     shown = {side: points for side, points in sides.items() if points}
-    return lines(Axis("known items", log=True, ticks=known), Axis("targets", percent=True, low=0, high=1), shown)
+    found_axis = Axis("share of the targets", percent=True, low=0, high=1)
+    return lines(Axis("known items", log=True, ticks=known), found_axis, shown)
 
 
 def _others(plain: Sequence[Outcome]) -> Section:

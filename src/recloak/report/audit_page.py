@@ -102,7 +102,8 @@ def _naming(found: Audit) -> Chapter:
     intro = (
         "Each attacker knows some of a target's ratings and names a released user. k-anonymity promises that nobody is "
         "named more often than one time in k. How often the right group is named is shown beside it: it tells how much "
-        "the groups themselves give away, which k-anonymity does not bound."
+        "the groups themselves give away, which k-anonymity does not bound. “Bounded by” gives the upper end of the "
+        "95 % interval; “breached” means that even its lower end lies above what is promised."
     )
     return Chapter("Can a person be found?", intro, sections=naming_sections(found.outcomes))
 

@@ -10,6 +10,7 @@ from recloak.report.formats import percent, with_interval
 from recloak.report.page import Table
 
 ORIGINAL, RELEASE, GROUP = "original data", "release", "release, right group named"
+PROMISE = "promised at most"
 CALLED = {
     "structure": "Items only (structure-based)",
     "label": "Exact ratings (label-based)",

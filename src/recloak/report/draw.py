@@ -7,6 +7,7 @@ serves light and dark (docs/decisions/charts.md has the figures behind the choic
 from __future__ import annotations
 
 import math
+import textwrap
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +29,11 @@ _MARKS = (
     "M-1.5,-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3Z",
 )
 _MOST_LABELLED = 12  # bars beyond this carry no number, it would not fit
+_LETTER = 7.2  # pixels that a letter takes in a wide font of the page; the one that draws is narrower
+_BESIDE = 60  # pixels left of the bars that the labels of the y axis take
+_SHORT_NAME = 4  # letters of a name, such as a year, that stays upright where only some of them are shown
+_SEPARATION = 12  # pixels kept free between two names
+_LINE = 15  # pixels from one line of an axis' title to the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +125,18 @@ def _style() -> dict[str, Any]:
     }
 
 
-def _axis(axis: Axis, *, n_ticks: int | None = None) -> dict[str, Any]:
+def _title(label: str, size: Size) -> list[str]:
+    """Break the title of an axis into lines that fit the drawing."""
+    return textwrap.wrap(label, int((size.width - _BESIDE) / _LETTER)) or [""]
+
+
+def _axis(axis: Axis, size: Size, *, n_ticks: int) -> dict[str, Any]:
     """Give the axis part of an encoding: its title, its numbers as people write them."""
-    shown: dict[str, Any] = {"title": axis.label, "labelExpr": _number_text(axis), "labelOverlap": True}
+    title = _title(axis.label, size)
+    shown: dict[str, Any] = {"title": title, "labelExpr": _number_text(axis), "labelOverlap": True}
     if axis.ticks:
         shown["values"] = list(axis.ticks)
-    elif n_ticks is not None:
+    else:
         shown["tickCount"] = n_ticks
     return shown
 
@@ -132,7 +144,7 @@ def _axis(axis: Axis, *, n_ticks: int | None = None) -> dict[str, Any]:
 def _number_text(axis: Axis) -> str:
     if axis.percent:
         return "format(100 * datum.value, '~r') + '\N{NO-BREAK SPACE}%'"
-    return "abs(datum.value) < 10000 ? format(datum.value, ',~r') : format(datum.value, '~s')"
+    return "abs(datum.value) < 100000 ? format(datum.value, ',~r') : format(datum.value, '~s')"
 
 
 def _spanned(axis: Axis, values: list[float]) -> Axis:
@@ -153,7 +165,7 @@ def _ends(chart: Lines) -> list[float]:
 
 
 def _scale(axis: Axis) -> dict[str, Any]:
-    scale: dict[str, Any] = {"nice": axis.low is None and axis.high is None}
+    scale: dict[str, Any] = {"nice": 5 if axis.high is None else False}
     if axis.log:
         scale |= {"type": "log", "nice": False}
     if axis.low is not None:
@@ -163,8 +175,20 @@ def _scale(axis: Axis) -> dict[str, Any]:
     return scale
 
 
-def _quantity(field: str, axis: Axis, **more: Any) -> dict[str, Any]:
-    return {"field": field, "type": "quantitative", "scale": _scale(axis), "axis": _axis(axis, **more)}
+def _quantity(field: str, axis: Axis, size: Size, *, n_ticks: int) -> dict[str, Any]:
+    return {
+        "field": field,
+        "type": "quantitative",
+        "scale": _scale(axis),
+        "axis": _axis(axis, size, n_ticks=n_ticks),
+    }
+
+
+def _upright(axis: Axis, size: Size, *, above: int = 12) -> dict[str, Any]:
+    """Give the y axis, with the last line of its title so many pixels above the drawing."""
+    shown = _quantity("y", axis, size, n_ticks=5)
+    shown["axis"]["titleY"] = -above - _LINE * (len(shown["axis"]["title"]) - 1)
+    return shown
 
 
 def _by_name(names: tuple[str, ...], channel: tuple[Any, ...]) -> dict[str, Any]:
@@ -181,14 +205,13 @@ def _lines(chart: Lines, size: Size) -> dict[str, Any]:
         for p in series.points
     ]
     colour = _by_name(names, SERIES)
-    x_axis = _quantity(
-        "x", _spanned(chart.x, [p.x for series in chart.series for p in series.points]), n_ticks=5 if size.narrow else 8
-    )
+    spanned = _spanned(chart.x, [p.x for series in chart.series for p in series.points])
+    x_axis = _quantity("x", spanned, size, n_ticks=5 if size.narrow else 8)
     if chart.marked:
         x_axis["scale"] |= {"padding": 16, "nice": False}
     base = {
         "x": x_axis,
-        "y": _quantity("y", _spanned(chart.y, _ends(chart)), n_ticks=5),
+        "y": _upright(_spanned(chart.y, _ends(chart)), size),
         "color": colour,
         "strokeDash": _by_name(names, _DASHES),
     }
@@ -221,7 +244,9 @@ def _bars(chart: Bars, size: Size) -> dict[str, Any]:
         for name, row in zip(chart.names, chart.values, strict=True)
         for place, value in zip(chart.places, row, strict=True)
     ]
-    y_axis = _quantity("y", chart.y, n_ticks=5)
+    whiskered = any("low" in row for row in rows)
+    with_numbers = not whiskered and _numbers_fit(chart, [row["text"] for row in rows], size)
+    y_axis = _upright(chart.y, size, above=24 if with_numbers else 12)
     y_axis["scale"] |= {"zero": True}
     y_axis["stack"] = None  # bars of several series stand side by side
     base: dict[str, Any] = {"x": _places(chart, size), "y": y_axis, "color": _by_name(chart.names, SERIES)}
@@ -229,9 +254,9 @@ def _bars(chart: Bars, size: Size) -> dict[str, Any]:
         base["xOffset"] = {"field": "name", "sort": None, "scale": {"paddingOuter": 0, "paddingInner": 0.08}}
     bar = {"type": "bar", "cornerRadiusEnd": 2}
     layers: list[dict[str, Any]] = [{"mark": bar, "encoding": base}]
-    if any("low" in row for row in rows):
+    if whiskered:
         layers.append(_whiskers(base))
-    elif len(rows) <= (_MOST_LABELLED if not size.narrow else _MOST_LABELLED // 2):
+    elif with_numbers:
         layers.append(_numbers(base))
     return {"data": {"values": rows}, "layer": layers}
 
@@ -242,13 +267,22 @@ def _value(value: Share | float, axis: Axis) -> dict[str, Any]:
     return {"y": float(value), "text": percent(value) if axis.percent else number(value)}
 
 
+def _numbers_fit(chart: Bars, texts: list[str], size: Size) -> bool:
+    """Tell whether a number fits above every bar without touching the next one."""
+    share = 1.0 if len(chart.names) == 1 else 0.7 / len(chart.names)  # of a place, for one bar
+    room = (size.width - _BESIDE) / len(chart.places) * share
+    return 0 < len(texts) <= _MOST_LABELLED and max(len(text) for text in texts) * _LETTER <= room
+
+
 def _places(chart: Bars, size: Size) -> dict[str, Any]:
     """Give the axis of named places; long names are turned, never cut to nothing."""
     longest = max(len(place) for place in chart.places)
     crowded = longest * len(chart.places) * 7 > size.width
     too_many = len(chart.places) > _MOST_LABELLED  # years, bins: every other one says enough
-    axis = {"title": chart.x.label, "labelAngle": -45 if crowded else 0, "labelLimit": 120, "labelOverlap": too_many}
-    if crowded:
+    turned = crowded and not (too_many and longest <= _SHORT_NAME)
+    axis: dict[str, Any] = {"title": _title(chart.x.label, size), "labelAngle": -45 if turned else 0, "labelLimit": 120}
+    axis |= {"labelOverlap": too_many, "labelSeparation": 0 if turned else _SEPARATION}
+    if turned:
         axis["titlePadding"] = 22  # a reader's font may be wider than the one that was measured
     return {"field": "place", "type": "nominal", "sort": None, "axis": axis, "scale": {"padding": 0.3}}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from recloak.evaluate.model import Accuracy, Evaluation, Scored
@@ -30,7 +31,7 @@ def evaluate_page(
         subtitle=f"{source}, {manifest.get('mode', 'unknown')} release with k = {manifest.get('k', '?')}",
         verdict=evaluate_verdict(found),
         facts=evaluate_facts(found),
-        chapters=(evaluate_chapter(found),),
+        chapters=(replace(evaluate_chapter(found), verdict=None),),  # it stands at the top of the page
         account=Account(evaluate_account(found), provenance),
     )
 

@@ -139,8 +139,8 @@ def _figure_3(made: Predictive) -> Section:
         for name, (low, high) in BINS.items()
     )
     meaning = (
-        "Everyone goes to the bin of the nearest centre. Virtual centres, the means of groups, give more even bins "
-        "than real users do; the paper found the same. Its bins are larger, for it had eighty times as many users."
+        "Everyone goes to the bin of the nearest centre. In the paper virtual centres, the means of groups, gave more "
+        "even bins than real users did; its bins are larger, for it had 480,189 users."
     )
     table = Table(("Centres", "Paper", "Ours"), rows)
     return Section("Figure 3: bin sizes, real and virtual centres", meaning, "neither", chart, table)

@@ -95,7 +95,7 @@ def _page(found: Audit, useful: Evaluation | None, release: Published, files: tu
     from recloak.report.provenance import of_source
 
     provenance = (("Seed", str(found.seed)), *of_source(*files))
-    names = f"{files[0].absolute().name}, released as {files[1].absolute().name}"
+    names = f"{files[0].absolute().name} and its release in the folder {files[1].absolute().name}"
     return render(audit_page(found, useful, manifest=release.manifest, source=names, provenance=provenance))
 
 
