@@ -126,23 +126,62 @@ def test_what_could_not_be_derived_is_none(lawful, tmp_path):
     assert (verdict.k_found, verdict.n_users, verdict.passed) == (None, None, False)
 
 
-def test_hidden_metadata_and_columns_are_refused(lawful, tmp_path):
-    for number, change in enumerate(
-        (
-            lambda table: table.replace_schema_metadata({"made-by": "jane"}),  # kept where the schema is stored
-            lambda table: table.append_column("time", pa.array(range(len(table)))),
-            lambda table: table.set_column(2, "rating", table["rating"].cast(pa.float64())),
-            lambda table: table.rename_columns(["group", "item", "score"]),
-        )
-    ):
-        copy = tmp_path / str(number)
-        shutil.copytree(lawful[2], copy)
-        table = change(pq.read_table(copy / "profiles.parquet"))
-        pq.write_table(table, copy / "profiles.parquet", store_schema=number == 0)
-        tampering.rehash(copy, "profiles.parquet")
-        problems = verify(copy).problems
-        assert len(problems) == 1
-        assert problems[0].startswith("profiles.parquet: ")
+def rewrite(folder: Path, table: pa.Table, *, store_schema: bool = False, nullable: bool = False) -> None:
+    """Write the profiles anew and make the manifest fit."""
+    schema = pa.schema([field.with_nullable(nullable) for field in table.schema], table.schema.metadata)
+    pq.write_table(table.cast(schema), folder / "profiles.parquet", store_schema=store_schema)
+    tampering.rehash(folder, "profiles.parquet")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda table: table.append_column("time", pa.array(range(len(table)))), "must have the columns group, item"),
+        (lambda table: table.rename_columns(["group", "item", "score"]), "must have the columns group, item, rating"),
+        (lambda table: table.select(["item", "group", "rating"]), "must have the columns group, item, rating"),
+        (lambda table: table.set_column(2, "rating", table["rating"].cast(pa.float64())), "rating must not be of type"),
+        (lambda table: table.set_column(0, "group", table["group"].cast(pa.int64())), "group must not be of type"),
+        (lambda table: table.set_column(1, "item", table["item"].cast(pa.float64())), "item must not be of type"),
+    ],
+)
+def test_columns_that_are_not_those_of_the_format_are_refused(lawful, tmp_path, change, problem):
+    copy = shutil.copytree(lawful[2], tmp_path / "copy")
+    rewrite(copy, change(pq.read_table(copy / "profiles.parquet")))
+    (said,) = verify(copy).problems
+    assert problem in said
+
+
+def test_hidden_metadata_are_refused(lawful, tmp_path):
+    copy = shutil.copytree(lawful[2], tmp_path / "copy")
+    table = pq.read_table(copy / "profiles.parquet").replace_schema_metadata({"made-by": "jane"})
+    rewrite(copy, table, store_schema=True)  # metadata are kept where the schema is stored
+    (said,) = verify(copy).problems
+    assert "carries further metadata" in said
+    assert "made-by" in said
+
+
+def test_a_column_that_may_be_empty_is_refused(lawful, tmp_path):
+    copy = shutil.copytree(lawful[2], tmp_path / "copy")
+    rewrite(copy, pq.read_table(copy / "profiles.parquet"), nullable=True)
+    assert verify(copy).problems == ("profiles.parquet: the column group must not be of type int32 or nothing",)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('"rating"', '"score"', "must have the columns group, item, rating, got group, item, score"),
+        ('"group","item"', '"item","group"', "must have the columns group, item, rating, got item, group"),
+        (",1.0\n", ",\n", "cannot be read"),
+    ],
+)
+def test_a_text_table_has_its_header_and_no_empty_cell(lawful, tmp_path, old, new, problem):
+    copy = shutil.copytree(lawful[1], tmp_path / "copy")
+    text = (copy / "profiles.csv").read_text()
+    assert old in text
+    (copy / "profiles.csv").write_text(text.replace(old, new, 1))
+    tampering.rehash(copy, "profiles.csv")
+    (said,) = verify(copy).problems
+    assert problem in said
 
 
 def test_what_is_no_folder_is_bad_input(tmp_path):
