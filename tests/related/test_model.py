@@ -1,0 +1,138 @@
+"""The definitions that makers, verifier and attackers share, seen by eye; and what a cut-off search is worth."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recloak.errors import InputError, OptionError, RefusedError
+from recloak.ratings import Ratings
+from recloak.related.history import opened, releases
+from recloak.related.model import (
+    Holders,
+    Lists,
+    Release,
+    breach,
+    distinguishes,
+    moved,
+    pairs,
+    require_proper,
+    require_window,
+)
+from recloak.related.options import BoundOptions, MethodOptions
+from recloak.related.recipe import keep, make_release
+from recloak.related.verify import verify
+
+BACKGROUND, TARGET, OTHER = 0, 1, 2
+
+
+def lists(*rows):
+    return Lists(np.array(rows, np.int32))
+
+
+def four_people():
+    """Four hold the background at time 1; of them one had the target before, and one adds it at time 2."""
+    rows = [(user, BACKGROUND, 1) for user in range(4)] + [(0, TARGET, 1), (1, TARGET, 2), (4, OTHER, 1)]
+    users, items, times = (np.array(column) for column in zip(*rows, strict=True))
+    return Ratings.from_arrays(users, items, np.ones(len(rows)), times)
+
+
+def two_releases():
+    """The target appears in the list of the background between times 1 and 2."""
+    empty = [-1]
+    return (Release(1, 1, lists([OTHER], empty, empty)), Release(2, 2, lists([TARGET], empty, empty)))
+
+
+@given(st.integers(0, 7), st.none() | st.integers(2, 9))
+def test_every_two_releases_of_a_window_are_compared_once(n, window):
+    made = [Release(number, number, lists([-1])) for number in range(n)]
+    found = [(one.number, other.number) for one, other in pairs(made, BoundOptions(window=window))]
+    assert found == [(a, b) for b in range(n) for a in range(b) if window is None or b - a < window]
+
+
+def test_an_entry_tells_something_where_it_is_new_or_stands_higher():
+    earlier, later = lists([1, 2, -1], [0, -1, 2]), lists([2, 1, 3], [0, 2, -1])
+    assert distinguishes(earlier, later).tolist() == [[True, False, True], [False, True, False]]
+    assert moved(earlier, later) == {2: [0, 1], 3: [0]}
+
+
+def test_a_breach_is_counted_as_its_evidence_says():
+    holders = Holders.of(four_people())
+    assert breach(holders, [BACKGROUND], TARGET, 1, 2, "total") == (2, 4)
+    assert breach(holders, [BACKGROUND], TARGET, 1, 2, "fresh") == (1, 3)
+    assert breach(holders, [BACKGROUND, OTHER], TARGET, 1, 2, "total") == (0, 0)
+    assert holders.support(1).tolist() == [4, 1, 1]
+    assert holders.support(2).tolist() == [4, 2, 1]
+
+
+@pytest.mark.parametrize(("evidence", "found"), [("total", (2 / 4, 2 / 5)), ("fresh", (1 / 3, 1 / 4))])
+def test_a_finding_is_told_beside_what_anybody_knows_of_the_target(evidence, found):
+    verdict = verify(two_releases(), Holders.of(four_people()), BoundOptions(evidence=evidence, delta=0.1))
+    assert verdict.worst is not None
+    assert (verdict.max_breach, verdict.worst.base_rate) == pytest.approx(found)
+    assert verdict.worst.lift == pytest.approx(found[0] / found[1])
+    assert [one.background for one in verdict.violations] == [(BACKGROUND,)]
+
+
+@pytest.mark.parametrize("every", [True, False])
+def test_a_search_that_was_cut_off_is_no_pass(every):
+    holders, bound = Holders.of(four_people()), BoundOptions(delta=0.9)
+    assert verify(two_releases(), holders, bound, every=every).passed
+    cut_off = verify(two_releases(), holders, bound.but(delta=0.2), every=every, budget=0)
+    assert cut_off.n_unknown == 1
+    assert not cut_off.passed
+    assert not verify(two_releases(), holders, bound, every=False, budget=0).passed
+
+
+@pytest.mark.parametrize("every", [True, False])
+def test_a_breach_of_exactly_delta_passes(every):
+    holders, bound = Holders.of(four_people()), BoundOptions(delta=0.5, evidence="total")
+    verdict = verify(two_releases(), holders, bound, every=every)
+    assert (verdict.max_breach, verdict.passed) == (0.5, True)
+    assert not verify(two_releases(), holders, bound.but(delta=0.49), every=every).passed
+
+
+def test_what_could_not_be_verified_is_not_stored(tmp_path):
+    ratings, (first, second) = four_people(), two_releases()
+    method = MethodOptions(method="none", top=1)
+    step = make_release((first,), second.lists, Holders.of(ratings), 2, BoundOptions(delta=1), method)
+    assert step.verdict.passed
+    step = replace(step, release=replace(second, number=1))
+    with opened(tmp_path / "history.db", create=True) as store:
+        with pytest.raises(RefusedError, match="1 items could not be verified within the budget"):
+            keep(store, replace(step, verdict=replace(step.verdict, n_unknown=1)), ratings, {})
+        assert releases(store) == []
+        keep(store, step, ratings, {})
+        assert len(releases(store)) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "rule"),
+    [
+        (([1], [2]), "items numbered 0 to 1, got 2"),
+        (([1], [-2]), "items numbered 0 to 1"),
+        (([0], [0]), "not stand in its own list, item number 0 does"),
+        (([1, 1], [0, -1]), "must not stand twice in a list, the list of item number 0"),
+    ],
+)
+def test_lists_that_are_none_are_refused(rows, rule):
+    with pytest.raises(InputError, match=rule):
+        require_proper(lists(*rows))
+    require_proper(lists([1, -1, -1], [-1, 0, -1]))
+
+
+def test_improper_lists_of_a_recommender_are_refused_before_they_are_verified():
+    first, _ = two_releases()
+    with pytest.raises(InputError, match="own list"):
+        make_release(
+            (first,), lists([0], [-1], [-1]), Holders.of(four_people()), 2, BoundOptions(), MethodOptions(top=1)
+        )
+
+
+def test_a_window_longer_than_the_history_is_refused():
+    require_window(BoundOptions(window=3), 3)
+    require_window(BoundOptions(window=None), 1)
+    with pytest.raises(OptionError, match="longer than the history of 2"):
+        require_window(BoundOptions(window=3), 2)
