@@ -130,7 +130,7 @@ def _swap_in(aside: Path, target: Path) -> None:
     target.rename(old)
     try:
         aside.rename(target)
-    except OSError:
+    except BaseException:  # also Ctrl-C: nobody would look for the old one under its hidden name
         old.rename(target)
         raise
     shutil.rmtree(old, ignore_errors=True)

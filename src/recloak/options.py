@@ -98,8 +98,6 @@ def _plain_types(hint: Any) -> tuple[type, ...]:
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
         return tuple(kind for part in typing.get_args(hint) for kind in _plain_types(part))
-    if origin is typing.Literal:
-        return tuple({type(choice) for choice in typing.get_args(hint)})
     return (origin or hint,)
 
 

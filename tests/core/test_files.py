@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recloak.errors import InputError
-from recloak.files import sha256_of, written_file, written_folder
+from recloak.files import scratch_folder, sha256_of, written_file, written_folder
 
 
 def names(folder: Path) -> list[str]:
@@ -64,6 +64,53 @@ def test_a_folder_can_be_swapped_out_whole(tmp_path):
     assert names(tmp_path / "out") == ["new"]
 
 
+@pytest.mark.parametrize("stop", [OSError, KeyboardInterrupt])
+def test_a_swap_that_is_stopped_in_the_middle_puts_the_old_folder_back(tmp_path, monkeypatch, stop):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "old").write_text("1")
+    rename, left = Path.rename, [True, False, True]
+
+    def stopped(path, target):
+        if not left.pop(0):
+            raise stop
+        return rename(path, target)
+
+    with pytest.raises(stop), written_folder(tmp_path / "out", replace=True) as aside:
+        (aside / "new").write_text("1")
+        monkeypatch.setattr(Path, "rename", stopped)
+    assert left == []
+    assert names(tmp_path) == ["out"]
+    assert names(tmp_path / "out") == ["old"]
+
+
+def test_an_empty_folder_may_be_filled(tmp_path):
+    (tmp_path / "out").mkdir()
+    with written_folder(tmp_path / "out") as aside:
+        (aside / "new").write_text("1")
+    assert names(tmp_path / "out") == ["new"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_a_file_gets_the_mode_that_was_asked_for(tmp_path, mode):
+    with written_file(tmp_path / "a", mode=mode) as aside:
+        aside.touch(0o666)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == mode
+
+
+def test_a_scratch_folder_is_for_its_owner_only_and_vanishes(tmp_path):
+    with pytest.raises(KeyError), scratch_folder(tmp_path / "out") as scratch:
+        assert scratch.stat().st_mode & 0o777 == 0o700
+        (scratch / "x").write_text("1")
+        raise KeyError
+    assert names(tmp_path) == []
+
+
+def test_a_folder_that_may_not_be_written_into_is_told_before_any_work(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda *_: False)  # whoever runs the tests may be allowed everything
+    with pytest.raises(InputError, match="permission denied"), written_file(tmp_path / "a"):
+        pass
+
+
 @pytest.mark.parametrize("writer", [written_file, written_folder])
 def test_a_missing_parent_is_told(tmp_path, writer):
     with pytest.raises(InputError, match="there is no folder"), writer(tmp_path / "no" / "out"):
@@ -109,6 +156,18 @@ def test_the_partial_file_of_a_running_process_is_left_alone(tmp_path):
         assert first.exists()
         time.sleep(0)
     assert (tmp_path / "a").read_text() == "1"
+
+
+def test_what_may_belong_to_somebody_else_is_left_alone(tmp_path, monkeypatch):
+    def not_allowed(*_):
+        raise PermissionError
+
+    monkeypatch.setattr("os.kill", not_allowed)  # the process of another user, which runs
+    for name in (".a.notes.partial", ".a.12345-abcdef.partial"):
+        (tmp_path / name).write_text("theirs")
+    with written_file(tmp_path / "a") as aside:
+        aside.write_text("1")
+    assert names(tmp_path) == [".a.12345-abcdef.partial", ".a.notes.partial", "a"]
 
 
 def test_sha256_is_that_of_the_bytes(tmp_path):

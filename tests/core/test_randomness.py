@@ -35,6 +35,11 @@ def test_without_a_seed_two_runs_differ():
     assert randomness(None).seed != randomness(None).seed
 
 
+def test_a_seed_that_the_system_draws_cannot_be_guessed():
+    seeds = [randomness(None).seed for _ in range(8)] + [randomness(np.random.default_rng(n)).seed for n in range(8)]
+    assert min(max(seeds[:8]), max(seeds[8:])).bit_length() > 120
+
+
 def test_a_generator_is_advanced_so_that_two_calls_differ():
     generator = np.random.default_rng(0)
     assert randomness(generator) != randomness(generator)
