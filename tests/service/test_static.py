@@ -43,3 +43,10 @@ def test_a_script_imports_files_that_are_there(path):
 def test_the_meter_knows_the_bands_of_the_service_in_their_order():
     (bands,) = re.findall(r"const BANDS = \[(.*?)\];", (STATIC / "meter.js").read_text())
     assert re.findall(r'"([^"]+)"', bands) == list(WORDS)
+
+
+@pytest.mark.parametrize("path", sorted(STATIC.glob("*.html")), ids=lambda path: path.name)
+def test_every_field_of_free_text_takes_its_direction_from_what_is_written(path):
+    fields = re.findall(r'<textarea[^>]*>|<input[^>]*type="(?:text|search)"[^>]*>', path.read_text())
+    assert fields
+    assert all('dir="auto"' in field for field in fields)

@@ -31,6 +31,21 @@ def test_marks_stand_on_the_words_behind_an_emoji(advised):
     assert marks(page) == {"Zorgon": "most"}
 
 
+def test_a_draft_from_right_to_left_runs_so_and_its_marks_with_it(advised):
+    page = advised("אהבתי את Zorgon (1950) מאוד\nand this in English")
+    looks = "e => { const { direction, unicodeBidi } = getComputedStyle(e); return [direction, unicodeBidi]; }"
+    assert page.locator("#draft").evaluate(looks) == ["rtl", "plaintext"]
+    assert page.locator("#backdrop").evaluate(looks) == ["rtl", "plaintext"]
+    assert marks(page) == {"Zorgon": "most"}
+
+
+def test_a_title_from_right_to_left_does_not_turn_its_sentence(visit):
+    page = visit("/", user=0)
+    said = """async (title) => (await import("/static/lists.js")).inWords({ drop: [{ title }], add: [] })"""
+    assert page.evaluate(said, "Heat") == "Leave out Heat"
+    assert page.evaluate(said, "קולנוע") == "Leave out \u2068קולנוע\u2069"
+
+
 def test_an_example_is_one_click_away(visit):
     page = visit("/", user=0)
     page.click("#example")

@@ -27,6 +27,9 @@ function dress(element, attributes) {
   }
 }
 
+/** Keep a text that runs from right to left from turning the sentence around it. */
+export const isolated = (text) => (/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text);
+
 /** Show or hide an element. */
 export function show(element, visible) {
   element.hidden = !visible;

@@ -1,6 +1,6 @@
 // What stands beside the draft: the titles it names, what would help, and what was said before.
 
-import { byId, make, show } from "./dom.js";
+import { byId, isolated, make, show } from "./dom.js";
 import { givenBy } from "./editor.js";
 import { capital, level } from "./meter.js";
 
@@ -39,7 +39,7 @@ function findRow(group, advice, on) {
     make(
       "div",
       { class: "told" },
-      make("p", { class: "name" }, isNone ? `“${find.text}”` : titleOf(find), times),
+      make("p", { class: "name" }, make("bdi", {}, isNone ? `“${find.text}”` : titleOf(find)), times),
       make("p", { class: "gives" }, isNone ? "you said it is no title" : givenBy(find)),
     ),
     isNone ? null : leaveOutButton(find, find.counted ? drop : null, advice, on),
@@ -68,11 +68,11 @@ function chooser(group, on) {
     "select",
     { "aria-label": `What does “${find.text}” mean?`, onchange: (event) => chosen(event.target.value) },
     value === "" ? make("option", { value: "", selected: true }, "Please choose") : null,
-    options.map((one, n) => make("option", { value: String(n), selected: value === String(n) }, titleOf(one))),
+    options.map((one, n) => make("option", { value: String(n), selected: value === String(n), dir: "auto" }, titleOf(one))),
     make("option", { value: "none", selected: value === "none" }, "No title at all"),
   );
   const chosen = (picked) => picked !== "" && on.choose(group, picked === "none" ? null : options[Number(picked)].item);
-  return make("label", { class: "chooser" }, make("span", {}, `“${find.text}” means`), select);
+  return make("label", { class: "chooser" }, make("span", {}, `“${isolated(find.text)}” means`), select);
 }
 
 /** List what would help. */
@@ -104,7 +104,7 @@ export function inWords(change, isDone = false) {
 }
 
 function rowOf(named) {
-  const titles = named.map(titleOf);
+  const titles = named.map((one) => isolated(titleOf(one)));
   return titles.length > 1 ? `${titles.slice(0, -1).join(", ")} and ${titles.at(-1)}` : titles[0];
 }
 
@@ -118,7 +118,7 @@ function mainChange(change, on) {
 }
 
 function addRow(change, on) {
-  const title = titleOf(change.add[0]);
+  const title = isolated(titleOf(change.add[0]));
   return make(
     "li",
     {},
@@ -139,7 +139,7 @@ export function listEarlier(earlier, on) {
       make(
         "li",
         {},
-        titleOf(one),
+        make("bdi", {}, titleOf(one)),
         make(
           "button",
           { type: "button", class: "away", onclick: () => on.unsay(one), "aria-label": `Take ${titleOf(one)} off` },

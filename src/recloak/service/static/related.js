@@ -9,7 +9,7 @@ const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeZone: "U
 const SIGNS = { appeared: "+", vanished: "−", rose: "↑", sank: "↓" };
 
 const titleOf = (named) => named.title ?? String(named.item);
-const linkTo = (named) => make("a", { href: ROOT + encodeURIComponent(named.item) }, titleOf(named));
+const linkTo = (named) => make("a", { href: ROOT + encodeURIComponent(named.item), dir: "auto" }, titleOf(named));
 const dayOf = (time) => DAY.format(new Date(time * 1000));
 
 // ---- search
