@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "recloak"
 
 # From the innermost to the outermost; rooms on one line are siblings and never import each other.
 LAYERS = [
-    {"errors", "randomness", "options", "progress", "files", "intervals", "threads", "lazy"},
+    {"errors", "randomness", "options", "progress", "files", "intervals", "threads", "lazy", "stopping"},
     {"ratings"},
     {"publish", "related", "mentions"},
     {"attacks"},
@@ -18,6 +18,7 @@ LAYERS = [
     {"report"},
     {"spark", "service"},
     {"cli"},
+    {"__main__"},
 ]
 DEPTH = {room: depth for depth, rooms in enumerate(LAYERS) for room in rooms}
 

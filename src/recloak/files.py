@@ -1,7 +1,8 @@
 """Writing so that nothing half-written is ever seen: write aside, flush to disk, then rename.
 
 A kill at any moment leaves the old file or folder, or the complete new one, and at worst a hidden ``.NAME.*.partial``
-beside it that the next run of the same command clears away.
+beside it that the next run of the same command clears away. A request to stop (`recloak.stopping`) is heard before
+anything is moved into place and never in the middle of it.
 """
 
 from __future__ import annotations
@@ -10,13 +11,28 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
+from recloak import stopping
 from recloak.errors import InputError
 
 _PARTIAL = ".partial"
+
+moving = threading.RLock()  # held while anything is moved into place, and by a thread that ends the process meanwhile
+_asides: set[Path] = set()  # what this process has written aside and not yet moved or removed
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a new folder goes; one that is there and not empty is swapped out whole if ``replace`` is set."""
+
+    path: Path
+    mode: int = 0o755
+    replace: bool = False
 
 
 @contextmanager
@@ -24,14 +40,16 @@ def written_file(path: str | Path, *, mode: int = 0o644) -> Iterator[Path]:
     """Give a path to write to; it becomes ``path`` when the block ends well, and vanishes when it does not."""
     target = Path(path)
     require_file_place(target)
-    aside = _aside(target)
+    aside = _kept_aside(target)
     try:
         yield aside
         aside.chmod(mode)
         _flush(aside)
-        aside.replace(target)
+        stopping.check()
+        with stopping.at_checks(), moving:
+            aside.replace(target)
     finally:
-        aside.unlink(missing_ok=True)
+        _remove(aside)
 
 
 @contextmanager
@@ -40,30 +58,49 @@ def written_folder(path: str | Path, *, mode: int = 0o755, replace: bool = False
 
     An existing non-empty ``path`` is refused unless ``replace`` is set; then it is swapped out whole.
     """
-    target = Path(path)
-    require_folder_place(target, replace=replace)
-    aside = _aside(target)
-    try:
-        aside.mkdir(mode=mode)
-        aside.chmod(mode)
+    with written_folders(Place(Path(path), mode, replace)) as (aside,):
         yield aside
-        for file in sorted(aside.rglob("*")):
-            if file.is_file():
-                _flush(file)
-        _swap_in(aside, target)
+
+
+@contextmanager
+def written_folders(*places: Place) -> Iterator[list[Path]]:
+    """Give new folders to fill; they go into place in the order given when the block ends well, or vanish, all of them.
+
+    Only a kill between two moves can leave the first ones without the last.
+    """
+    for place in places:
+        require_folder_place(place.path, replace=place.replace)
+    asides = [_kept_aside(place.path) for place in places]
+    try:
+        for aside, place in zip(asides, places, strict=True):
+            aside.mkdir(mode=place.mode)
+            aside.chmod(place.mode)
+        yield asides
+        for aside in asides:
+            _flush_folder(aside)
+        stopping.check()
+        with stopping.at_checks(), moving:
+            _move(asides, [place.path for place in places])
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        for aside in asides:
+            _remove(aside)
 
 
 @contextmanager
 def scratch_folder(beside: str | Path) -> Iterator[Path]:
     """Give a hidden folder beside a target for work that only its owner may see; it vanishes when the block ends."""
-    scratch = _aside(Path(beside))
+    scratch = _kept_aside(Path(beside))
     try:
         scratch.mkdir(mode=0o700)
         yield scratch
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        _remove(scratch)
+
+
+def clear_away() -> None:
+    """Remove whatever this process has still aside, for a run that ends in the middle."""
+    for aside in tuple(_asides):
+        _remove(aside)
 
 
 def sha256_of(path: str | Path) -> str:
@@ -97,14 +134,31 @@ def require_parent(target: Path) -> None:
         raise InputError(f"{target}: the folder {parent} may not be written into: permission denied")
 
 
+def _kept_aside(target: Path) -> Path:
+    """Name a hidden neighbour that is cleared away if the run ends in the middle."""
+    aside = _aside(target)
+    _asides.add(aside)
+    return aside
+
+
 def _aside(target: Path) -> Path:
     """Name a hidden neighbour of the target, clearing away what a killed run left there."""
     parent = target.absolute().parent
     name = target.absolute().name
     for stale in parent.glob(f".{name}.*{_PARTIAL}"):
         if _is_dead(stale):
-            shutil.rmtree(stale, ignore_errors=True) if stale.is_dir() else stale.unlink(missing_ok=True)
+            _remove(stale)
     return parent / f".{name}.{os.getpid()}-{secrets.token_hex(3)}{_PARTIAL}"
+
+
+def _remove(aside: Path) -> None:
+    """Remove what was written aside, if it is still there, to the end even if somebody asks to stop meanwhile."""
+    with stopping.at_checks():
+        if aside.is_dir():
+            shutil.rmtree(aside, ignore_errors=True)
+        else:
+            aside.unlink(missing_ok=True)
+        _asides.discard(aside)
 
 
 def _is_dead(partial: Path) -> bool:
@@ -121,6 +175,19 @@ def _is_dead(partial: Path) -> bool:
     return False
 
 
+def _move(asides: Sequence[Path], targets: Sequence[Path]) -> None:
+    """Put finished folders into place one after the other; where one cannot be, take back those before it."""
+    moved: list[Path] = []
+    try:
+        for aside, target in zip(asides, targets, strict=True):
+            _swap_in(aside, target)
+            moved.append(target)
+    except BaseException:
+        for target in moved:
+            shutil.rmtree(target, ignore_errors=True)
+        raise
+
+
 def _swap_in(aside: Path, target: Path) -> None:
     """Put the finished folder in place; an old one is moved away first and removed after."""
     if not target.exists():
@@ -133,7 +200,13 @@ def _swap_in(aside: Path, target: Path) -> None:
     except BaseException:  # also Ctrl-C: nobody would look for the old one under its hidden name
         old.rename(target)
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    _remove(old)
+
+
+def _flush_folder(folder: Path) -> None:
+    for file in sorted(folder.rglob("*")):
+        if file.is_file():
+            _flush(file)
 
 
 def _flush(path: Path) -> None:

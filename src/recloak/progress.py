@@ -1,7 +1,7 @@
 """Progress of long work, told to whoever listens.
 
 The library reports to the current listener and never prints; without one it is silent. The command line installs a rich
-bar with the time left when standard error is a terminal.
+bar with the time left when standard error is a terminal. Every tick is also a moment to stop (`recloak.stopping`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
+
+from recloak import stopping
 
 Advance = Callable[[float], None]
 
@@ -27,16 +29,23 @@ _listener: ContextVar[Listener | None] = ContextVar("recloak_progress", default=
 
 def _ignore(_: float = 1) -> None:
     """Advance nothing, for nobody listens."""
+    stopping.check()
 
 
 @contextmanager
 def task(label: str, total: float | None = None) -> Iterator[Advance]:
     """Report one task: ``with task("padding", 10) as advance: ... advance(1)``."""
+    stopping.check()
     listener = _listener.get()
     if listener is None:
         yield _ignore
         return
-    advance, end = listener.start(label, total)
+    tell, end = listener.start(label, total)
+
+    def advance(n: float = 1) -> None:
+        stopping.check()
+        tell(n)
+
     try:
         yield advance
     finally:
@@ -57,7 +66,7 @@ def listening(listener: Listener | None) -> Iterator[None]:
 def on_terminal() -> Iterator[None]:
     """Show bars with the time left on standard error if it is a terminal, else stay quiet."""
     from rich.console import Console  # noqa: PLC0415 (only long work on a terminal pays for rich)
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415 (likewise)  # noqa: PLC0415 (likewise)
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415 (likewise)
 
     console = Console(stderr=True)
     if not console.is_terminal:

@@ -7,19 +7,19 @@ import importlib
 import importlib.util
 import os
 import pkgutil
-import signal
 import sys
 import traceback
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
+from recloak import stopping
+from recloak.cli import interrupts
 from recloak.errors import RecloakError
 
 _COMMANDS = "recloak.cli.commands"
 _BUG = 3
-_INTERRUPTED = 130
 
 
 class LazyGroup(click.Group):
@@ -63,34 +63,44 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and leave with 0 (done, pass), 1 (verdict fail), 2 (bad input or usage) or 3 (our bug)."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    interrupts.listen()
+    interrupts.leave(run(sys.argv[1:] if arguments is None else arguments))
 
 
 def run(arguments: list[str]) -> int:
     """Run the command line and give its exit code."""
+    stopping.begin()
     try:
         result = cli.main(args=arguments, prog_name="recloak", standalone_mode=False)
     except click.exceptions.Exit as leave:
         return leave.exit_code
-    except click.UsageError as error:
-        return _say(f"{error.format_message().rstrip('.')}; see: {_path(error)} --help", 2)
-    except click.ClickException as error:
-        return _say(error.format_message(), 2)
-    except RecloakError as error:
-        return _say(str(error), error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
-        return _say("stopped; nothing was left half-written", _INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        return _say(_system_sentence(error), 2)
-    except MemoryError:
-        return _say("there is not enough memory for this source", 2)
-    except Exception as error:  # noqa: BLE001,RUF100 (the last line of defence: never a traceback)
-        return _bug(error)
+    except BaseException as error:  # whatever a library made of an interruption, panics included
+        if stopping.asked() or isinstance(error, KeyboardInterrupt | click.Abort):
+            return _say(interrupts.STOPPED, interrupts.INTERRUPTED)
+        if not isinstance(error, Exception):
+            raise
+        return _tell(error)
     return result if isinstance(result, int) else 0
+
+
+def _tell(error: Exception) -> int:
+    """Say an error in one sentence and give its exit code."""
+    match error:
+        case click.UsageError():
+            return _say(f"{error.format_message().rstrip('.')}; see: {_path(error)} --help", 2)
+        case click.ClickException():
+            return _say(error.format_message(), 2)
+        case RecloakError():
+            return _say(str(error), error.exit_code)
+        case BrokenPipeError():
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        case OSError():
+            return _say(_system_sentence(error), 2)
+        case MemoryError():
+            return _say("there is not enough memory for this source", 2)
+        case _:  # the last line of defence: never a traceback
+            return _bug(error)
 
 
 def _path(error: click.UsageError) -> str:
@@ -113,8 +123,3 @@ def _bug(error: Exception) -> int:
 def _say(sentence: str, code: int) -> int:
     click.echo(f"recloak: {sentence}", err=True)
     return code
-
-
-def _interrupt(*_: Any) -> NoReturn:
-    """Treat a polite kill like Ctrl-C, so that what was written aside is cleared away."""
-    raise KeyboardInterrupt

@@ -10,12 +10,13 @@ equal: sums of logarithms of equal products differ by rounding only, different p
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numba import get_num_threads, njit
 from numpy.typing import NDArray
+
+from recloak.threads import workers
 
 TIE = 1e-9
 
@@ -37,7 +38,7 @@ def in_parts(
         targets = (array[first:last] for array in by_target)
         return kernel(indptr[first : last + 1] - start, *mentions, *targets, *shared)
 
-    with ThreadPoolExecutor(len(edges) - 1) as pool:
+    with workers(len(edges) - 1) as pool:
         parts = list(pool.map(run, edges[:-1], edges[1:]))
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak.errors import InputError, OptionError
+from recloak.progress import task
 from recloak.publish.diversity_kernels import (
     added_bits,
     bits_of,
@@ -38,6 +39,7 @@ from recloak.ratings import Ratings, Scale
 
 _MOST_SETS = 4e9
 _LABEL_BLOCK = 1_000_000
+_GROUPS_AT_ONCE = 8  # a tick for every few groups, so that a long search shows its progress and can be stopped
 
 Cells = tuple[NDArray[np.int32], NDArray[np.int32]]  # (groups, items) of cells to add
 
@@ -88,7 +90,12 @@ def _fed_sets(
     before = bits.copy()
     starts, members = grouping.members()
     points = _points(means, ratings.popularity)
-    feed_sets(starts, members, ratings.indptr, ratings.items, bits, points, diversity.b, diversity.l)
+    rows = (starts, members, ratings.indptr, ratings.items)
+    with task("diversifying", grouping.n_groups) as advance:
+        for first in range(0, grouping.n_groups, _GROUPS_AT_ONCE):
+            last = min(first + _GROUPS_AT_ONCE, grouping.n_groups)
+            feed_sets(first, last, *rows, bits, points, diversity.b, diversity.l)
+            advance(last - first)
     return added_bits(before, bits)
 
 

@@ -113,12 +113,12 @@ def _advance(chosen, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def feed_sets(starts, members, row_starts, row_items, bits, points, b, wanted):  # type: ignore[no-untyped-def]
-    """Look at every set of b items of every user, group by group, and feed those that fewer than wanted groups hold.
+def feed_sets(first, last, starts, members, row_starts, row_items, bits, points, b, wanted):  # type: ignore[no-untyped-def]
+    """Look at every set of b items of every user of some groups, and feed those that fewer than wanted groups hold.
 
-    Feeding only adds cells, so a set once held by enough groups stays so, and one pass is enough.
+    Feeding only adds cells, so a set once held by enough groups stays so, and one pass over all groups is enough.
     """
-    for home in range(len(starts) - 1):
+    for home in range(first, last):
         order = np.empty(0, np.int64)
         for m in range(starts[home], starts[home + 1]):
             items = row_items[row_starts[members[m]] : row_starts[members[m] + 1]]

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,16 +18,17 @@ import pyarrow as pa
 
 from recloak import progress
 from recloak.errors import OptionError, RefusedError
-from recloak.files import sha256_of, written_folder
+from recloak.files import sha256_of
 from recloak.publish.card import data_card
 from recloak.publish.manifest import make_manifest
 from recloak.publish.model import CARD, MANIFEST, TABLES, table_names
 from recloak.publish.packed import packed_file
-from recloak.publish.places import ACCOUNT, MAPPING, check_folders, default_layout, is_left_over
+from recloak.publish.places import ACCOUNT, MAPPING, both_or_none, check_folders, default_layout
 from recloak.publish.profiles import FullProfiles
 from recloak.publish.release import Block, Release
 from recloak.publish.verify import verify
 from recloak.publish.writing import Column, ItemColumn, table_file
+from recloak.threads import workers
 
 T = TypeVar("T")
 
@@ -43,20 +42,12 @@ def write_release(
     _check_choice("layout", layout, tuple(TABLES))
     _check_choice("format", file_format, ("parquet", "csv"))
     public, hidden = check_folders(folder, private)
-    in_place = False
-    try:
-        with written_folder(public) as aside:
-            write_public(release, aside, layout, file_format)
-            _require_pass(release, aside)
-            about = {"folder": str(public.resolve()), "layout": layout, "format": file_format}
-            about["manifest_sha256"] = sha256_of(aside / MANIFEST)
-            with written_folder(hidden, mode=0o700, replace=is_left_over(hidden, public)) as hidden_aside:
-                write_private(release, hidden_aside, about)
-            in_place = True
-    except BaseException:
-        if in_place and not (public / MANIFEST).exists():
-            shutil.rmtree(hidden, ignore_errors=True)
-        raise
+    with both_or_none(public, hidden) as (aside, hidden_aside):
+        write_public(release, aside, layout, file_format)
+        _require_pass(release, aside)
+        about = {"folder": str(public.resolve()), "layout": layout, "format": file_format}
+        about["manifest_sha256"] = sha256_of(aside / MANIFEST)
+        write_private(release, hidden_aside, about)
     return public
 
 
@@ -125,7 +116,7 @@ def _columns(name: str, block: Block, items: ItemColumn) -> dict[str, Column]:
 
 def _ahead(blocks: Iterator[T]) -> Iterator[T]:
     """Give the blocks in order while one thread prepares the next."""
-    with ThreadPoolExecutor(1) as worker:
+    with workers(1) as worker:
         waiting = worker.submit(next, blocks, None)
         while (block := waiting.result()) is not None:
             waiting = worker.submit(next, blocks, None)

@@ -1,12 +1,14 @@
-"""Where a release goes: the public folder and the private one, checked before any work is done."""
+"""Where a release goes: the public folder and the private one, checked before any work, put into place together."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from recloak.errors import InputError
-from recloak.files import require_folder_place
+from recloak.files import Place, require_folder_place, written_folders
 from recloak.publish.model import MANIFEST
 
 ACCOUNT = "account.json"
@@ -34,6 +36,14 @@ def check_folders(folder: str | Path, private: str | Path | None) -> tuple[Path,
     for target in (public, hidden):
         require_folder_place(target, replace=target == hidden and is_left_over(hidden, public))
     return public, hidden
+
+
+@contextmanager
+def both_or_none(public: Path, hidden: Path) -> Iterator[tuple[Path, Path]]:
+    """Give the two folders aside; when the block ends well, the private one goes into place, then the public one."""
+    replaced = is_left_over(hidden, public)
+    with written_folders(Place(hidden, 0o700, replaced), Place(public)) as (hidden_aside, aside):
+        yield aside, hidden_aside
 
 
 def is_left_over(hidden: Path, public: Path) -> bool:

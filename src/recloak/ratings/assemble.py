@@ -12,7 +12,6 @@ from __future__ import annotations
 import mmap
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -20,8 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak import stopping
 from recloak.ratings.sorting import count, distinct_few, never_falls, scatter, sort_and_write, transpose_rows
 from recloak.ratings.threads import n_threads
+from recloak.threads import workers
 
 _BUCKET_ROWS = 1 << 14  # 256 kB of records and as much again to sort into: fits a core's cache
 _MAX_BUCKETS = 1 << 11  # more of them, and dealing loses more than sorting gains
@@ -274,8 +275,9 @@ def in_threads(work: Callable[[int], None], numbers: Iterable[int]) -> None:
 
     def take() -> None:
         for number in waiting:
+            stopping.check()
             work(number)
 
-    with ThreadPoolExecutor(n_threads()) as pool:
+    with workers(n_threads()) as pool:
         for done in [pool.submit(take) for _ in range(n_threads())]:
             done.result()

@@ -15,7 +15,6 @@ item, so a row's items lead to the few questions worth a closer look; nothing is
 from __future__ import annotations
 
 import itertools
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +29,7 @@ from recloak.intervals import Share, wilson
 from recloak.randomness import Rng, randomness
 from recloak.ratings.model import Ratings
 from recloak.ratings.options import ExposureOptions
+from recloak.threads import workers
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _N_CHUNKS = 64
@@ -174,7 +174,7 @@ def count_agreeing(
 
     counts = np.zeros((len(keys), 2), np.int64)
     chunks = _chunks(ratings.indptr)
-    with progress.task("looking for the targets", len(chunks)) as advance, ThreadPoolExecutor(_n_threads()) as pool:
+    with progress.task("looking for the targets", len(chunks)) as advance, workers(_n_threads()) as pool:
         for part in pool.map(count, chunks):
             counts += part
             advance(1)

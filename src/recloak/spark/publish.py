@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +18,7 @@ import numpy as np
 from pyspark.sql import functions as sf
 
 from recloak.errors import InputError, OptionError, RefusedError
-from recloak.files import scratch_folder, sha256_of, written_folder
+from recloak.files import scratch_folder, sha256_of
 from recloak.progress import task
 from recloak.publish.card import data_card
 from recloak.publish.group import GroupOptions
@@ -28,7 +26,7 @@ from recloak.publish.manifest import Facts, make_manifest
 from recloak.publish.model import CARD, MANIFEST, TABLES
 from recloak.publish.options import PublishOptions
 from recloak.publish.pad import PadOptions
-from recloak.publish.places import ACCOUNT, check_folders, default_layout, is_left_over
+from recloak.publish.places import ACCOUNT, both_or_none, check_folders, default_layout
 from recloak.publish.recipe import Clock, confidence_of
 from recloak.randomness import Randomness, Rng, randomness
 from recloak.ratings.options import ReadOptions
@@ -92,26 +90,11 @@ def publish(
         blocks = work.read(source, reading or ReadOptions(), scratch)
         with row_by_row(spark):
             plan, groups = work.group(blocks, scratch)
-            with _both_or_none(public, hidden) as (aside, hidden_aside):
+            with both_or_none(public, hidden) as (aside, hidden_aside):
                 facts = work.write(blocks, plan, groups, Places(aside, hidden_aside, scratch))
                 work.require_pass(aside, facts, blocks)
                 work.write_account(hidden_aside, public, aside, blocks)
     return Published(facts, public, hidden)
-
-
-@contextmanager
-def _both_or_none(public: Path, hidden: Path) -> Iterator[tuple[Path, Path]]:
-    """Give the two folders aside; the private one goes into place first, and away again if the public one fails."""
-    in_place = False
-    try:
-        with written_folder(public) as aside:
-            with written_folder(hidden, mode=0o700, replace=is_left_over(hidden, public)) as hidden_aside:
-                yield aside, hidden_aside
-            in_place = True
-    except BaseException:
-        if in_place and not (public / MANIFEST).exists():
-            shutil.rmtree(hidden, ignore_errors=True)
-        raise
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from recloak import stopping
 from recloak.cli.common import (
     emit_json,
     gather,
@@ -24,6 +25,7 @@ from recloak.publish.options import PadOptions, PublishOptions
 
 if TYPE_CHECKING:
     from recloak.publish.manifest import Facts
+    from recloak.publish.release import Release
 
 
 _folder = click.Path(path_type=Path)
@@ -74,8 +76,16 @@ def command(
 
     options = gather(PublishOptions, given)
     public, hidden = check_folders(output, private)
-    made = _on_spark if on_spark(given) else _here
-    facts = made(source, public, hidden, layout, file_format, options, seed, given)
+    if on_spark(given):
+        _tell(_on_spark(source, public, hidden, layout, file_format, options, seed, given), public, hidden, as_json)
+        return
+    release = _here(source, options, seed, given)
+    stopping.settle()  # from here on every tick looks for a stop, and once the folders are in place it is too late
+    release.write(public, private=hidden, layout=layout, format=file_format)
+    _tell(release.facts, public, hidden, as_json)
+
+
+def _tell(facts: Facts, public: Path, hidden: Path, as_json: bool) -> None:
     if as_json:
         counts = {name: getattr(facts, name) for name in ("k", "mode", "n_users", "n_items", "n_ratings", "n_groups")}
         emit_json({"verdict": "pass", "folder": str(public), "private": str(hidden), **counts})
@@ -86,17 +96,12 @@ def command(
         )
 
 
-def _here(
-    source: str, public: Path, hidden: Path, layout: str | None, file_format: str, options: PublishOptions,
-    seed: int | None, given: dict[str, Any],
-) -> Facts:  # fmt: skip
+def _here(source: str, options: PublishOptions, seed: int | None, given: dict[str, Any]) -> Release:
     from recloak.publish.recipe import publish
     from recloak.ratings import ReadOptions, read
 
     ratings = read(source, options=gather(ReadOptions, given))
-    release = publish(ratings, options=options, pad_options=gather(PadOptions, given), rng=seed)
-    release.write(public, private=hidden, layout=layout, format=file_format)
-    return release.facts
+    return publish(ratings, options=options, pad_options=gather(PadOptions, given), rng=seed)
 
 
 def _on_spark(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import itertools
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
+
+from recloak.threads import workers
 
 _TYPES: dict[str, tuple[pa.DataType, ...]] = {
     "user": (pa.int32(),),
@@ -34,7 +35,7 @@ def blocks(path: Path, columns: tuple[str, ...]) -> Iterator[list[pa.Array]]:
     """Give the columns block by block, the next being read meanwhile; raise `WrongTableError` or Arrow's errors."""
     reader = _parquet_blocks if path.suffix == ".parquet" else _csv_blocks
     source = itertools.chain.from_iterable(reader(part, columns) for part in _parts(path))
-    with ThreadPoolExecutor(1) as worker:
+    with workers(1) as worker:
         waiting = worker.submit(next, source, None)
         while (block := waiting.result()) is not None:
             waiting = worker.submit(next, source, None)

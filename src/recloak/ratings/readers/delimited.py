@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -23,6 +23,7 @@ from recloak.ratings.readers.sources import unpacked
 from recloak.ratings.readers.times import number_of, seconds_of
 from recloak.ratings.rows import Rows
 from recloak.ratings.threads import n_threads
+from recloak.threads import workers
 
 BLOCK_BYTES = 1 << 21  # a block and what it is split into stay in a core's cache
 _SHOWN = 60  # characters of a value in a message
@@ -53,7 +54,7 @@ def read_delimited(
 ) -> None:
     """Take the rows of a file in."""
     taker = _Taker(path, dialect, rows, scale, skip_bad)
-    with unpacked(path) as stream, ThreadPoolExecutor(n_threads()) as pool:
+    with unpacked(path) as stream, workers(n_threads()) as pool:
         waiting: deque[Future[Parsed]] = deque()
         for block in _blocks(stream, dialect):
             if taker.is_open or (dialect.quoting == QUOTES and block.data.find(b'"', 0, block.stop) >= 0):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from recloak.ratings.readers.dialect import NO_QUOTES, Dialect
 from recloak.ratings.readers.sources import Sample, unpacked
 from recloak.ratings.rows import Rows
 from recloak.ratings.threads import n_threads
+from recloak.threads import workers
 
 _NONE = -1  # the item of a row that stands below no item line
 _DIALECT = Dialect(",", NO_QUOTES, n_head=0, n_fields=3, roles=(0, -1, 1, 2), has_header=False)
@@ -55,7 +56,7 @@ class _Joined:
 def read_netflix(files: list[Path], rows: Rows, options: ReadOptions, advance: Advance) -> None:
     """Take the rows of all files in."""
     item = _NONE
-    with ThreadPoolExecutor(n_threads()) as pool:
+    with workers(n_threads()) as pool:
         waiting: deque[tuple[_Joined, Future[Parsed]]] = deque()
         for block in _blocks(files):
             waiting.append((block, pool.submit(parse_block, block.data, len(block.data), _DIALECT)))

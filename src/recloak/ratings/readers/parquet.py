@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +14,7 @@ from recloak.ratings.options import ReadOptions
 from recloak.ratings.readers.sources import Sample, unpacked
 from recloak.ratings.rows import Rows
 from recloak.ratings.tables import add_columns
+from recloak.threads import workers
 
 _BATCH_ROWS = 1 << 20
 
@@ -53,7 +53,7 @@ def _read(path: Path, rows: Rows, options: ReadOptions, advance: Advance) -> Non
     chosen = lazy.select(pl.col(name).alias(role) for role, name in columns.items())
     batches = chosen.collect_batches(chunk_size=_BATCH_ROWS, maintain_order=True)
     n_rows, taking = 0, None
-    with ThreadPoolExecutor(1) as pool:  # a batch is taken in while polars decodes the next
+    with workers(1) as pool:  # a batch is taken in while polars decodes the next
         for batch in batches:
             if taking is not None:
                 taking.result()

@@ -25,6 +25,7 @@ from recloak.ratings.synthetic.options import SynthOptions
 from recloak.ratings.synthetic.scoring import Scorer, cuts, score, scorer
 from recloak.ratings.synthetic.shapes import shaped_counts
 from recloak.ratings.threads import n_threads
+from recloak.threads import workers
 
 _USERS_PER_BLOCK = 8
 _MOST_BLOCKS = 512
@@ -114,7 +115,7 @@ def _scored_blocks(world: World) -> Iterator[tuple[Block, NDArray[np.float32]]]:
     n_blocks = max(1, min(_MOST_BLOCKS, n_users // _USERS_PER_BLOCK))
     bounds = np.linspace(0, n_users, n_blocks + 1).astype(np.int64).tolist()
     lacking = world.catalogue.popularity - 1  # one rating of each is given in advance
-    with ThreadPoolExecutor(n_threads()) as pool, task("drawing ratings", int(world.activity.sum())) as advance:
+    with workers(n_threads()) as pool, task("drawing ratings", int(world.activity.sum())) as advance:
         for first, stop in pairwise(bounds):
             block = _chosen(world, _shelf(world, lacking), first, stop, pool)
             given = world.firsts.items[world.firsts.starts[first] : world.firsts.starts[stop]]
