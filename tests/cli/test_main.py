@@ -81,3 +81,10 @@ def test_help_stays_quick_by_importing_no_heavy_room():
     code = "import sys; from recloak.cli.main import run; run(['--help']); print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"numba", "polars", "scipy", "altair", "sqlalchemy"} & set(modules)
+
+
+def test_python_with_the_package_runs_the_command_line():
+    asked = [sys.executable, "-m", "recloak", "inspect", "--nonsense"]
+    answer = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert answer.stderr.endswith("see: recloak inspect --help\n")
