@@ -12,7 +12,7 @@ from tests.cli.releases import write_source
 from recloak.cli.main import run
 from recloak.evaluate import frontier as making
 from recloak.evaluate.frontier import Point, frontier
-from recloak.evaluate.kept import key_of, open_kept
+from recloak.evaluate.kept import open_kept
 from recloak.evaluate.model import Accuracy
 from recloak.evaluate.options import FrontierOptions
 from recloak.evaluate.predictive import nearest_centre, scored_with_zeros
@@ -33,16 +33,56 @@ def test_a_point_comes_back_as_it_was():
     assert Point.from_json(json.loads(json.dumps(point(5).to_json()))) == point(5)
 
 
-def test_points_are_kept_for_the_same_key_and_seed_only(tmp_path):
-    file, key = tmp_path / "points.json", key_of("abc", {"a": 1})
-    open_kept(file, key, seed=None, fresh_seed=7).add(point(2)).add(point(5))
-    assert open_kept(file, key, seed=None, fresh_seed=8).points == (point(2), point(5))
-    assert open_kept(file, key, seed=None, fresh_seed=8).seed == 7
-    assert open_kept(file, key, seed=7, fresh_seed=8).points == (point(2), point(5))
-    assert open_kept(file, key, seed=9, fresh_seed=8).points == ()
-    assert open_kept(file, key_of("abd", {"a": 1}), seed=None, fresh_seed=8).points == ()
-    file.write_text('{"key": "' + key + '", "seed": 7, "points": [{"k": 3}]}')
-    assert open_kept(file, key, seed=None, fresh_seed=8).points == ()
+ABOUT = {"source": "abc", "targets": 20, "user": None}
+
+
+def test_points_are_kept_for_the_same_options_and_seed_only(tmp_path):
+    file = tmp_path / "points.json"
+    open_kept(file, ABOUT, seed=None, fresh_seed=7).add(point(2)).add(point(5))
+    assert open_kept(file, ABOUT, seed=None, fresh_seed=8).points == (point(2), point(5))
+    assert open_kept(file, ABOUT, seed=None, fresh_seed=8).seed == 7
+    assert open_kept(file, ABOUT, seed=7, fresh_seed=8).points == (point(2), point(5))
+    assert open_kept(file, ABOUT, seed=9, fresh_seed=8).points == ()
+    assert open_kept(file, {**ABOUT, "source": "abd"}, seed=None, fresh_seed=8).points == ()
+    file.write_text(json.dumps({"about": ABOUT, "seed": 7, "points": [{"k": 3}]}))
+    assert open_kept(file, ABOUT, seed=None, fresh_seed=8).points == ()
+
+
+@pytest.mark.parametrize(
+    ("now", "seed", "why"),
+    [
+        (ABOUT, None, ""),
+        (ABOUT, 7, ""),
+        ({**ABOUT, "targets": 30}, None, "were made with --targets 20 (now 30)"),
+        ({**ABOUT, "user": "name"}, 8, "were made with --user not given (now name), --seed 7 (now 8)"),
+        ({**ABOUT, "source": "abd"}, None, "were made with another source"),
+    ],
+)
+def test_what_differs_from_the_kept_points_is_named(tmp_path, now, seed, why):
+    file = tmp_path / "points.json"
+    open_kept(file, ABOUT, seed=7, fresh_seed=0).add(point(2))
+    assert open_kept(file, now, seed=seed, fresh_seed=0).why_afresh == why
+
+
+def test_points_of_other_options_are_measured_afresh_and_that_is_said(source, tmp_path, capsys, monkeypatch):
+    def stopped(*_, keep, **__):
+        keep(point(2))
+        raise KeyboardInterrupt
+
+    def told(*more):
+        assert run(["frontier", str(source), "-o", str(tmp_path / "page.html"), "--targets", "20", *more]) == 130
+        return [line for line in capsys.readouterr().err.splitlines() if "kept" in line]
+
+    monkeypatch.setattr(making, "frontier", stopped)
+    kept = tmp_path / "page.html.points.json"
+    assert told("--seed", "1") == []
+    assert told() == []
+    assert len(json.loads(kept.read_text())["points"]) == 2
+    why = "the points kept there were made with --known 8 (now 4), --seed 1 (now 2); all are measured afresh"
+    assert told("--known", "4", "--seed", "2") == [f"recloak: {kept}: {why}"]
+    kept.write_text("{}")
+    why = "the points kept there cannot be read by this version; all are measured afresh"
+    assert told("--known", "4") == [f"recloak: {kept}: {why}"]
 
 
 @pytest.fixture(scope="module")

@@ -27,10 +27,11 @@ def command(source: Path, ks: str, modes: str, out: Path, seed: int | None, as_j
     """Publish SOURCE in several ways and chart how risky and how useful each release is.
 
     Finished points are kept beside the page in FILE.points.json: a run that was stopped goes on where it was, and a
-    later one with more values of k computes only what is new.
+    later one with more values of k computes only what is new. Points made with other options, another seed or from
+    another source are measured afresh, which is said.
     """
     from recloak.evaluate.frontier import frontier
-    from recloak.evaluate.kept import key_of, open_kept
+    from recloak.evaluate.kept import SOURCE, open_kept
     from recloak.randomness import Randomness, randomness
     from recloak.ratings import ReadOptions, read
     from recloak.report.frontier_page import frontier_page
@@ -40,8 +41,10 @@ def command(source: Path, ks: str, modes: str, out: Path, seed: int | None, as_j
     options, reading = gather(FrontierOptions, given), gather(ReadOptions, given)
     wanted = [(k, mode) for mode in _modes(modes) for k in _numbers(ks)]
     ratings = read(source, options=reading)
-    key = key_of(source_hash(source), options.to_mapping(), reading.to_mapping())
-    kept = open_kept(out.with_name(f"{out.name}.points.json"), key, seed=seed, fresh_seed=randomness(None).seed)
+    about = {SOURCE: source_hash(source), **options.to_mapping(), **reading.to_mapping()}
+    kept = open_kept(out.with_name(f"{out.name}.points.json"), about, seed=seed, fresh_seed=randomness(None).seed)
+    if kept.why_afresh:
+        click.echo(f"recloak: {kept.file}: the points kept there {kept.why_afresh}; all are measured afresh", err=True)
     box = [kept]
     found = frontier(
         ratings, wanted, options=options, kept=kept.points, chance=Randomness(kept.seed),
