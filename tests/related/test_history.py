@@ -1,53 +1,37 @@
 """The store: releases come back as they went in, whole or not at all, on SQLite and on PostgreSQL."""
 
 import contextlib
-import os
-import pwd
-import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
+import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from recloak.cli.main import run
 from recloak.errors import InputError, RefusedError
 from recloak.ratings import IdMap
+from recloak.related import history
 from recloak.related.changes import changed
 from recloak.related.history import append, open_store, opened, published, reasons_of, releases, table_of
 from recloak.related.model import Lists, Release
+from tests.related.postgres import server
 
 IDS = IdMap.of([10, 20, 30])
 FIRST = Release(1, 100, Lists(np.array([[1, 2], [0, -1], [-1, 0]], np.int32)))
 SECOND = Release(2, 200, Lists(np.array([[2, 1], [0, -1], [-1, 1]], np.int32)))
-BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
 def postgres():
-    """Start a PostgreSQL server of our own on a socket in a temporary folder, as a user that is not root."""
-    if not BINARIES:
-        pytest.skip("PostgreSQL's server is not installed")
-    user = "postgres" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
-    home = Path(tempfile.mkdtemp(prefix="rc-pg-"))
-    as_user: dict[str, Any] = {"user": user} if os.getuid() == 0 else {}
-    if as_user:
-        shutil.chown(home, user)
-    run = lambda *command: subprocess.run(command, check=True, capture_output=True, cwd=home, **as_user)  # noqa: E731
-    try:
-        run(BINARIES[-1] / "initdb", "-D", home / "data", "-A", "trust", "-N")
-    except (subprocess.CalledProcessError, OSError, LookupError) as error:
-        shutil.rmtree(home, ignore_errors=True)
-        pytest.skip(f"PostgreSQL cannot be started here: {error}")
-    settings = f"-c listen_addresses='' -c unix_socket_directories={home} -c fsync=off"
-    run(BINARIES[-1] / "pg_ctl", "-D", home / "data", "-l", home / "log", "-o", settings, "-w", "start")
-    yield f"postgresql://{user}@/postgres?host={home}"
-    run(BINARIES[-1] / "pg_ctl", "-D", home / "data", "-m", "immediate", "stop")
-    shutil.rmtree(home, ignore_errors=True)
+    """Give the address of a PostgreSQL server of our own."""
+    with server() as url:
+        yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -174,6 +158,50 @@ def test_an_address_that_is_none_is_told_without_its_password(address):
     assert "secret" not in str(told.value)
 
 
+@pytest.fixture
+def silent():
+    """Give the address of a server that takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield f"postgresql://ann:secret@127.0.0.1:{listening.getsockname()[1]}/lists"
+
+
+def test_a_server_that_never_answers_is_told_in_one_sentence(silent, capsys):
+    start = time.monotonic()
+    assert run(["related", "history", f"{silent}?connect_timeout=2"]) == 2
+    assert time.monotonic() - start < 60
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "the server did not answer in time" in told
+    assert "secret" not in told
+
+
+@pytest.mark.parametrize(("asked", "environment", "waits"), [("", {}, "10"), ("?connect_timeout=3", {}, "3"),
+                                                            ("", {"PGCONNECT_TIMEOUT": "7"}, None)])  # fmt: skip
+def test_a_connection_is_waited_for_ten_seconds_unless_somebody_says_otherwise(asked, environment, waits, monkeypatch):
+    monkeypatch.delenv("PGCONNECT_TIMEOUT", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    name, url = history._address(f"postgresql://ann@host/lists{asked}", create=False)
+    assert url.query.get("connect_timeout") == waits
+    assert name == f"postgresql://ann@host/lists{asked}"
+
+
+@pytest.mark.slow
+def test_a_server_of_tests_that_were_killed_ends_by_itself():
+    code = "from tests.related.test_history import *\nwith server() as url: print(url, flush=True), time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=ROOT) as tests:
+        assert tests.stdout is not None
+        home = Path(tests.stdout.readline().strip().partition("?host=")[2])
+        server_id = int((home / "data" / "postmaster.pid").read_text().splitlines()[0])
+        tests.kill()
+    until = time.monotonic() + 60
+    while home.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not home.exists()
+    state = Path(f"/proc/{server_id}/stat")
+    assert not state.exists() or state.read_text().rpartition(") ")[2].startswith("Z")  # nobody has asked for its end
+
+
 def test_a_crash_in_the_middle_leaves_the_last_complete_release(tmp_path):
     path = tmp_path / "history.db"
     filled(str(path))
@@ -187,7 +215,7 @@ def test_a_crash_in_the_middle_leaves_the_last_complete_release(tmp_path):
         "s.startswith('INSERT') and os.kill(os.getpid(), 9))\n"
         "append(store, Release(3, 300, FIRST.lists), IDS, {})\n"
     )
-    killed = subprocess.run([sys.executable, "-c", code], check=False, cwd=Path(__file__).parents[2])
+    killed = subprocess.run([sys.executable, "-c", code], check=False, cwd=ROOT)
     assert killed.returncode == -9
     with opened(path) as store:
         assert [one.number for one in releases(store)] == [1, 2]

@@ -8,6 +8,7 @@ belongs to the operator: beside the published lists it keeps why an entry was ch
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from recloak.ratings import IdMap
 from recloak.related.model import HOLE, Lists, Release
 
 FORMAT = 1
+_PATIENCE = "10"  # seconds that a server may take to answer, unless the address or the environment says otherwise
 _MAKING = 7_261_503  # an advisory lock's number, the same for all who make tables
 REASONS = ("suppressed", "permuted", "replaced")
 
@@ -112,7 +114,7 @@ def _address(where: str | Path, *, create: bool) -> tuple[str, sa.URL]:
         url = _url(str(where))
         if url.get_backend_name() != "postgresql":
             raise InputError(f"a store must be a file or a postgresql:// address, got {url.render_as_string()!r}")
-        return url.render_as_string(), url.set(drivername="postgresql+psycopg")
+        return url.render_as_string(), _with_patience(url.set(drivername="postgresql+psycopg"))
     path = Path(where)
     if not create and not path.is_file():
         raise InputError(f"{path}: there is no history store")
@@ -127,6 +129,13 @@ def _url(text: str) -> sa.URL:
         return sa.make_url(text)
     except (sa.exc.ArgumentError, ValueError):
         raise InputError("a store's address must read postgresql://user@host:port/database") from None
+
+
+def _with_patience(url: sa.URL) -> sa.URL:
+    """Say how long a connection is waited for: a host that is gone would be waited for for minutes."""
+    if "connect_timeout" in url.query or "PGCONNECT_TIMEOUT" in os.environ:
+        return url
+    return url.update_query_dict({"connect_timeout": _PATIENCE})
 
 
 def _engine(url: sa.URL, name: str) -> sa.Engine:
@@ -162,6 +171,8 @@ def _explained(name: str) -> Iterator[None]:
     try:
         yield
     except (sa.exc.DatabaseError, sa.exc.InterfaceError) as error:
+        if type(error.orig).__name__ == "ConnectionTimeout":  # psycopg's, and psycopg is an extra
+            raise InputError(f"{name}: the server did not answer in time; ?connect_timeout=60 waits longer") from error
         raise InputError(f"{name}: not a history store that can be used ({_first_line(error.orig)})") from error
 
 
