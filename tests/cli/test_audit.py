@@ -66,7 +66,7 @@ def test_a_closed_gate_exits_with_1(made, capsys):
         (["--gate", "scoreboard"], "a gate reads NAME@KNOWN<SHARE"),
         (["--gate", "scoreboard@5<0.1"], "names an attack that is not run"),
         (["--targets", "0"], "targets must be at least 1"),
-        (["--second", "nowhere"], "not a release folder"),
+        (["--second", "nowhere"], "there is no such folder"),
         (["--private", "nowhere"], "not the private folder of a release"),
         (["--again", "--second", "{release}"], "leave --second out"),
         (["-o", "nowhere/audit.html"], "there is no folder"),

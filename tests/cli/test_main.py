@@ -52,6 +52,29 @@ def test_a_bug_is_named_as_ours_and_shows_its_place_only_on_request(failing, cap
     assert "Traceback" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("line", [[], ["related"], ["mentions"]], ids=" ".join)
+def test_without_a_command_the_help_is_shown_as_it_is_and_the_code_is_2(capsys, line):
+    assert main.run(line) == 2
+    seen = capsys.readouterr()
+    assert seen.out == ""
+    assert seen.err.startswith("Usage: recloak")
+    assert "see:" not in seen.err
+
+
+@pytest.mark.parametrize(
+    ("line", "near"),
+    [(["inpect"], "'inspect'"), (["related", "simulat"], "'simulate'")],
+)
+def test_a_mistyped_command_is_told_which_one_is_near(capsys, line, near):
+    assert main.run(line) == 2
+    assert f"(did you mean {near}?); see: recloak" in capsys.readouterr().err
+
+
+def test_the_help_of_all_speaks_of_no_file_of_ours(capsys):
+    assert main.run(["--help"]) == 0
+    assert "recloak.cli" not in capsys.readouterr().out
+
+
 def test_a_wrong_command_or_flag_leaves_with_2_and_points_to_help(capsys):
     assert main.run(["nonsense"]) == 2
     assert main.run(["inspect", "--nonsense"]) == 2

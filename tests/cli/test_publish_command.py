@@ -65,4 +65,4 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(source, tmp_path, capsys, 
 
 def test_verify_of_nothing_is_bad_input(tmp_path):
     assert run(["verify", str(tmp_path / "nowhere")]) == 2
-    assert run(["verify", str(tmp_path)]) == 1
+    assert run(["verify", str(tmp_path)]) == 2

@@ -54,9 +54,11 @@ def parse_gate(text: str) -> Gate:
 
 def named_by(gate: Gate, outcomes: Iterable[Outcome]) -> list[Outcome]:
     """Give the outcomes that a gate names; none at all is an error of the gate, not a pass."""
+    outcomes = list(outcomes)
     named = [one for one in outcomes if one.name == gate.name and gate.known in (None, one.known)]
     if not named:
-        raise OptionError(f"the gate {gate} names an attack that is not run")
+        names = ", ".join(dict.fromkeys(one.name for one in outcomes))
+        raise OptionError(f"the gate {gate} names an attack that is not run; those that are: {names}")
     return named
 
 

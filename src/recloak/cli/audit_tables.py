@@ -10,6 +10,7 @@ from recloak.attacks.conclusion import Audit
 from recloak.attacks.model import Outcome
 from recloak.intervals import Share
 from recloak.report.audit_page import audit_verdict
+from recloak.report.audit_words import verdict_in_words
 from recloak.report.formats import percent
 
 
@@ -29,7 +30,9 @@ def _attacks(outcomes: tuple[Outcome, ...]) -> Table:
     for one in outcomes:
         name = one.name if one.setting == "plain" else f"{one.name}, {one.setting}"
         known = "" if one.known is None else str(one.known)
-        table.add_row(name, known, _rate(one.original), _rate(one.release), percent(one.baseline), one.in_words)
+        table.add_row(
+            name, known, _rate(one.original), _rate(one.release), percent(one.baseline), verdict_in_words(one)
+        )
     return table
 
 

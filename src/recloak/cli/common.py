@@ -18,14 +18,14 @@ from recloak.options import Options
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def options_of(kind: type[Options], *, leave_out: tuple[str, ...] = ()) -> Callable[[F], F]:
+def options_of(kind: type[Options], *, leave_out: tuple[str, ...] = (), with_defaults: bool = True) -> Callable[[F], F]:
     """Give a command one flag per field of an options value; `gather` makes the value from them."""
 
     def decorate(function: F) -> F:
         hints = typing.get_type_hints(kind)
         for declared in reversed(dataclasses.fields(kind)):
             if declared.name not in leave_out:
-                function = _flag(declared, hints[declared.name])(function)
+                function = _flag(declared, hints[declared.name], with_default=with_defaults)(function)
         return function
 
     return decorate
@@ -45,14 +45,19 @@ def source_options(function: F) -> F:
     return options_of(ReadOptions)(function)
 
 
-def _flag(declared: dataclasses.Field[Any], hint: Any) -> Callable[[F], F]:
+def _flag(declared: dataclasses.Field[Any], hint: Any, *, with_default: bool) -> Callable[[F], F]:
     name = declared.metadata.get("flag") or f"--{declared.name.replace('_', '-')}"
     text = as_sentence(declared.metadata.get("text", ""))
     default = declared.default
     if _is(hint, bool):
         return click.option(name, declared.name, is_flag=True, default=None, help=text)
-    shown = "" if default in (None, dataclasses.MISSING) else f"  [default: {default}]"
+    is_shown = with_default and default not in (None, dataclasses.MISSING)
+    shown = f"  [default: {_written(default)}]" if is_shown else ""
     return click.option(name, declared.name, type=_click_type(declared, hint), default=None, help=text + shown)
+
+
+def _written(default: Any) -> str:
+    return f"{default:g}" if isinstance(default, float) else str(default)
 
 
 def as_sentence(text: str) -> str:
@@ -107,7 +112,10 @@ class _Grid(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 grid_option = click.option(
-    "--grid", type=_Grid(), help="Step of the published grid of labels, or none; by default chosen per mode."
+    "--grid",
+    type=_Grid(),
+    metavar="STEP|none",
+    help="Step of the published grid of labels, or none; by default chosen per mode.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
 seed_option = click.option(

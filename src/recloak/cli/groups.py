@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import pkgutil
 from typing import Any
@@ -9,7 +10,21 @@ from typing import Any
 import click
 
 
-class PackageGroup(click.Group):
+class Group(click.Group):
+    """A group that proposes the command that was perhaps meant."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the command, or tell which name is near."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            if not near:
+                raise
+            raise click.UsageError(f"{error.message.rstrip('.')} (did you mean {near[0]!r}?)", ctx) from error
+
+
+class PackageGroup(Group):
     """A group whose commands are the modules of ``package``, each with a ``command``."""
 
     def __init__(self, *args: Any, package: str, **more: Any) -> None:

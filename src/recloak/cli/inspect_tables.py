@@ -81,7 +81,8 @@ def _histogram(summary: Summary) -> Table:
 
 def _exposure(exposure: Exposure) -> Table:
     title = f"Users singled out by what is known of them ({plural(exposure.n_targets, 'user')}, 95 % intervals)"
-    table = _table(title, "known", "by items", "by items and ratings", "median crowd", "with ratings")
+    table = _table(title, "known", "by items", "by items and ratings", "crowd", "with ratings")
+    table.caption, table.caption_justify = "crowd: how many users fit what is known (median)", "left"
     for known in sorted({level.known for level in exposure.levels}):
         alone, level = exposure.at(known, with_ratings=False), exposure.at(known, with_ratings=True)
         crowds = (count(alone.candidates[2]), count(level.candidates[2]))

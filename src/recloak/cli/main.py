@@ -16,13 +16,14 @@ import click
 
 from recloak import stopping
 from recloak.cli import interrupts
+from recloak.cli.groups import Group
 from recloak.errors import RecloakError
 
 _COMMANDS = "recloak.cli.commands"
 _BUG = 3
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Group):
     """A group whose commands are the files of ``recloak.cli.commands``, imported when they are asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
@@ -74,6 +75,9 @@ def run(arguments: list[str]) -> int:
         result = cli.main(args=arguments, prog_name="recloak", standalone_mode=False)
     except click.exceptions.Exit as leave:
         return leave.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return 2
     except BaseException as error:  # whatever a library made of an interruption, panics included
         if stopping.asked() or isinstance(error, KeyboardInterrupt | click.Abort):
             return _say(interrupts.STOPPED, interrupts.INTERRUPTED)

@@ -58,13 +58,16 @@ def _table(path: Path) -> None:
 
 
 def _release(path: Path) -> None:
+    _folder(path)
     if not (path / _MANIFEST).is_file():
         raise SourceError(f"there is no {_MANIFEST}: not a release folder", file=path)
 
 
 def _folder(path: Path) -> None:
+    if not path.exists():
+        raise InputError(f"{path}: there is no such folder")
     if not path.is_dir():
-        raise InputError(f"{path}: is not a folder")
+        raise InputError(f"{path}: is a file, not the folder of a release")
 
 
 def _store(path: Path) -> None:
@@ -86,7 +89,6 @@ SOURCE = PathType(str, _readable, remote=True)
 SOURCE_PATH = PathType(Path, _readable, remote=True)
 TABLE = PathType(str, _table)
 RELEASE = PathType(Path, _release)
-FOLDER = PathType(Path, _folder)
 STORE = PathType(str, _store, remote=True)
 NEW_STORE = PathType(str, require_parent, remote=True)
 NEW_FILE = PathType(Path, require_file_place)

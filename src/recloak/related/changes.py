@@ -15,7 +15,7 @@ def changed(store: Store, earlier: int, later: int) -> dict[str, Any]:
     numbers = [one.number for one in releases(store)]
     for wanted in (earlier, later):
         if wanted not in numbers:
-            raise OptionError(f"{store.name}: has {len(numbers)} releases and no release {wanted}")
+            raise OptionError(f"{store.name}: there is no release {wanted}; there are {len(numbers)}")
     before, after = (table_of(store, number).drop("release") for number in (earlier, later))
     both = before.join(after, on=["item", "related"], how="full", coalesce=True, suffix="_after")
     moved = both.filter(~pl.col("position").eq_missing(pl.col("position_after"))).with_columns(

@@ -75,6 +75,13 @@ _FIGURES = (
 )
 
 
+_METHODS = (
+    "An observer watches the lists and infers what a person added; delta is how sure of it one may be at most. "
+    "PERM moves or removes the entries that would tell more, SUPP only removes them, RP puts noise on the ratings and "
+    "bounds nothing. Recall is the share of the true entries that stay."
+)
+
+
 def passive_page(found: Reproduction, *, source: str, provenance: tuple[tuple[str, str], ...] = ()) -> Page:
     """Put all methods on one page."""
     figures = tuple(_chapter(found, figure) for figure in _FIGURES)
@@ -126,7 +133,7 @@ def _frontier(found: Reproduction) -> Chapter:
     )
     chart = _chart("delta", "Overall recall", curves, is_share=True)
     section = Section("Recall against delta", meaning, "higher", chart, _table("delta", curves, 3))
-    return Chapter("Which delta?", sections=(section,))
+    return Chapter("Which delta?", _METHODS, sections=(section,))
 
 
 def _chapter(found: Reproduction, figure: _Figure) -> Chapter:

@@ -1,4 +1,7 @@
-"""``recloak related``: related-item lists over time; each command is a file of ``recloak.cli.related``."""
+"""``recloak related``: related-item lists, safe night after night.
+
+Each command is a file of ``recloak.cli.related``.
+"""
 
 from __future__ import annotations
 

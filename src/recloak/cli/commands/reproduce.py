@@ -1,4 +1,7 @@
-"""``recloak reproduce``: the papers' tables and charts; each paper is a file of ``recloak.cli.reproduce``."""
+"""``recloak reproduce``: the papers' tables and charts on your data.
+
+Each paper is a file of ``recloak.cli.reproduce``.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import click
 
 from recloak.cli.common import emit_json, gather, json_option, source_options, with_progress
 from recloak.cli.engine import engine_options, on_spark, spark_session
-from recloak.cli.paths import FOLDER, SOURCE, mapping_of
+from recloak.cli.paths import RELEASE, SOURCE, mapping_of
 from recloak.publish.model import MANIFEST
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _private = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=FOLDER)
+@click.argument("folder", metavar="DIR", type=RELEASE)
 @click.option("--k", type=click.IntRange(min=2), help="Demand at least this k; by default the one the release claims.")
 @click.option("--original", metavar="SOURCE", type=SOURCE, help="The source, to check diversity and a cap on links.")
 @click.option("--diversity", metavar="B,L", help="Demand this diversity; by default the one the release claims.")
@@ -44,13 +44,22 @@ def command(
     if as_json:
         emit_json(verdict.to_mapping())
     else:
-        click.echo(f"{verdict.verdict}: k required {verdict.k_required}, found {verdict.k_found}; "
-                   f"{verdict.n_users} users in {verdict.n_groups} groups")  # fmt: skip
+        click.echo(_summary(verdict))
         for problem in verdict.problems:
             click.echo(f"  - {problem}")
         if original is None and verdict.passed:
             _tell_unchecked(folder)
     return 0 if verdict.passed else 1
+
+
+def _summary(verdict: Verdict) -> str:
+    """Say the verdict in a line; a release that was changed has no counts that could be trusted."""
+    if verdict.k_found is None:
+        return f"{verdict.verdict}: nothing is known of its rows, because of this:"
+    return (
+        f"{verdict.verdict}: k required {verdict.k_required}, found {verdict.k_found}; "
+        f"{verdict.n_users} users in {verdict.n_groups} groups"
+    )
 
 
 def _tell_unchecked(folder: Path) -> None:

@@ -31,10 +31,17 @@ class _Window(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 def bound_options(function: Any) -> Any:
     """Give a command the flags of the bound; `bound_of` makes the value."""
-    window = click.option(
-        "--window", type=_Window(), help="Releases that an observer compares; all: every one. [default: 4]"
-    )
-    return options_of(BoundOptions, leave_out=("window",))(window(function))
+    return options_of(BoundOptions, leave_out=("window",))(_window(" [default: 4]")(function))
+
+
+def claimed_bound_options(function: Any) -> Any:
+    """Give a command the flags of a bound that is by default the one of the last release."""
+    return options_of(BoundOptions, leave_out=("window",), with_defaults=False)(_window("")(function))
+
+
+def _window(default: str) -> Any:
+    text = f"Releases that an observer compares; all: every one.{default}"
+    return click.option("--window", type=_Window(), metavar="N|all", help=text)
 
 
 def bound_of(given: dict[str, Any], before: BoundOptions | None = None) -> BoundOptions:

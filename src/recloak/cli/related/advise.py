@@ -17,7 +17,8 @@ from recloak.related.options import MethodOptions, ProtocolOptions, SimilarityOp
 @click.option(
     "--window", type=click.IntRange(min=2), default=4, show_default=True, help="Releases an observer compares."
 )
-@options_of(ProtocolOptions)
+@options_of(ProtocolOptions, leave_out=("gap",))
+@click.option("--gap", type=float, default=10.0, show_default=True, help="Percent of the ratings between two releases.")
 @options_of(MethodOptions, leave_out=("literal", "method"))
 @options_of(SimilarityOptions)
 @source_options
@@ -26,15 +27,16 @@ from recloak.related.options import MethodOptions, ProtocolOptions, SimilarityOp
 def command(source: tuple[str, ...], deltas: str, window: int, as_json: bool, **given: Any) -> None:
     """Tell which delta is to be had at which recall on SOURCE, before anything is published.
 
-    Replays the ratings as if lists had been published after the first 10 % and then after every 10 %.
+    Replays the ratings as if lists had been published after the first 10 % (--initial) and then after every 10 %
+    (--gap). Recall is the share of the true lists that stays, over all lists and over those that had to change
+    (targeted); the largest breach is what an observer could be sure of, at most delta.
     """
     from recloak.related.advise import advise
 
-    protocol = gather(ProtocolOptions, {"gap": 10.0, **{k: v for k, v in given.items() if v is not None}})
     found = advise(
         ratings_of(source, given),
         deltas=_numbers(deltas),
-        protocol=protocol,
+        protocol=gather(ProtocolOptions, given),
         window=window,
         method=gather(MethodOptions, given),
         similarity=gather(SimilarityOptions, given),

@@ -29,10 +29,12 @@ def command(store: str, out: Path, release: str | None, as_json: bool) -> None:
         numbers = [one.number for one in releases(history)]
         named = {"last": max(numbers, default=0), **{str(number): number for number in numbers}}
         if release is not None and named.get(release, 0) == 0:
-            raise OptionError(f"{history.name}: has {len(numbers)} releases and no release {release}")
+            raise OptionError(f"{history.name}: there is no release {release}; there are {len(numbers)}")
         table = table_of(history, *([] if release is None else [named[release]]))
     write_table(table, out)
     if as_json:
         emit_json({"rows": len(table), "releases": table["release"].n_unique(), "file": str(out)})
     else:
-        click.echo(f"{len(table)} entries of {table['release'].n_unique()} releases written to {out}.")
+        from recloak.report.formats import plural
+
+        click.echo(f"{len(table)} entries of {plural(table['release'].n_unique(), 'release')} written to {out}.")

@@ -31,15 +31,19 @@ def command(store: str, changes: tuple[int, int] | None, as_json: bool) -> None:
     if as_json:
         emit_json(answer)
     elif changes is None:
+        from recloak.report.formats import day
+
         for one in answer["releases"]:
             click.echo(
-                f"release {one['number']}  time {one['time']}  delta {one['delta']} ({one['evidence']}, window "
+                f"release {one['number']}  {day(one['time'])}  delta {one['delta']} ({one['evidence']}, window "
                 f"{one['window']})  recall {one['recall']:.3f}  largest breach {one['max_breach']:.4f}"
             )
     else:
         for row in answer["changes"]:
             click.echo(f"list of {row['item']}: {row['related']} {row['change']}{_why(row['reason'])}")
-        click.echo(f"{len(answer['changes'])} changes between release {changes[0]} and {changes[1]}.")
+        from recloak.report.formats import plural
+
+        click.echo(f"{plural(len(answer['changes']), 'change')} between release {changes[0]} and {changes[1]}.")
 
 
 def _release(number: int, time: int, settings: dict[str, Any]) -> dict[str, Any]:

@@ -64,8 +64,10 @@ def command(
         emit_json({"release": step.release.number, "time": step.release.time, **step.cost.to_json(),
                    "seconds": step.seconds, "late_ratings": late, "verified": proof})  # fmt: skip
     else:
+        from recloak.report.formats import plural
+
         click.echo(
             f"Release {step.release.number} stored: recall {step.cost.recall:.3f}, {step.cost.suppressed} entries "
             f"suppressed, {step.cost.permuted} permuted, largest breach {step.verdict.max_breach:.4f} "
-            f"(delta {step.verdict.bound.delta}) over {step.verdict.n_pairs} pairs of releases."
+            f"(delta {step.verdict.bound.delta}) over {plural(step.verdict.n_pairs, 'pair')} of releases."
         )

@@ -13,7 +13,7 @@ from recloak.cli.related import _shared as shared
 @click.command()
 @shared.store_argument
 @shared.source_argument
-@shared.bound_options
+@shared.claimed_bound_options
 @click.option("--residual", type=click.IntRange(min=2), help="Also sample what an observer learns who knows this many "
               "items of which only some moved.")  # fmt: skip
 @seed_option
@@ -25,8 +25,8 @@ def command(
 ) -> int:
     """Check every two releases of STORE that one window covers against the ratings of SOURCE.
 
-    Exact, and independent of the code that makes the lists. Without flags it takes the bound that the last release was
-    published with. Exit code 0 for pass, 1 for fail.
+    Exact, and independent of the code that makes the lists. What is not given of
+    --delta, --evidence, --knowledge and --window is taken from the last release. Exit code 0 for pass, 1 for fail.
     """
     from recloak.related.history import opened, published, releases
     from recloak.related.model import Holders, require_window
@@ -54,9 +54,11 @@ def command(
 
 
 def _say(answer: dict[str, Any]) -> None:
+    from recloak.report.formats import plural
+
     click.echo(
         f"{answer['verdict']}: largest breach {answer['max_breach']:.4f}, delta {answer['delta']} "
-        f"({answer['evidence']}), {answer['pairs_checked']} pairs of releases, window {answer['window']}."
+        f"({answer['evidence']}), {plural(answer['pairs_checked'], 'pair')} of releases, window {answer['window']}."
     )
     for one in answer["violations"][:20]:
         click.echo(

@@ -22,7 +22,10 @@ from recloak.mentions.options import IdentifyOptions
 @json_option
 @with_progress
 def command(source: tuple[str, ...], said: str, out: Path, as_json: bool, **given: Any) -> None:
-    """Repeat the experiments of paper 004 on SOURCE: its figures 3 to 9, and its numbers beside ours."""
+    """Repeat "You Are What You Say" (Frankowski et al.) on SOURCE: figures 3 to 9, its numbers and ours.
+
+    OUT gets `report.html` and `figures.json`.
+    """
     from recloak.files import written_folder
     from recloak.mentions import read_mentions
     from recloak.ratings import ReadOptions, read

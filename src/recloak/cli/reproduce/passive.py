@@ -1,4 +1,4 @@
-"""``recloak reproduce passive``: figures 4 to 7 of paper 003 on your data."""
+"""``recloak reproduce passive``: figures 4 to 7 of "Thwarting Passive Privacy Attacks" on your data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @json_option
 @with_progress
 def command(source: tuple[str, ...], out: Path, literal: bool, seed: int | None, as_json: bool, **given: Any) -> None:
-    """Repeat the experiments of paper 003 on SOURCE: window, gap, delta and list length varied, one page.
+    """Repeat "Thwarting Passive Privacy Attacks" (Chen et al.) on SOURCE: window, gap, delta and length varied.
 
     OUT gets `report.html`, `figures.json`, and `outcomes.json`, from which a run that was broken off goes on.
     """

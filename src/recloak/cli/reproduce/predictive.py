@@ -22,7 +22,10 @@ from recloak.evaluate.options import PredictiveOptions
 @json_option
 @with_progress
 def command(source: Path, out: Path, seed: int | None, as_json: bool, **given: Any) -> None:
-    """Repeat the experiments of paper 002 on SOURCE: its tables 1 to 3 and figures 3 to 5, and ours beside them."""
+    """Repeat "Predictive Anonymization" (Chang et al.) on SOURCE: tables 1 to 3 and figures 3 to 5, its and ours.
+
+    OUT gets `report.html` and `figures.json`.
+    """
     from recloak.evaluate.predictive import repeat
     from recloak.files import written_folder
     from recloak.ratings import ReadOptions, read
