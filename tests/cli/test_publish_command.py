@@ -65,4 +65,11 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(source, tmp_path, capsys, 
 
 def test_verify_of_nothing_is_bad_input(tmp_path):
     assert run(["verify", str(tmp_path / "nowhere")]) == 2
-    assert run(["verify", str(tmp_path)]) == 2
+
+
+def test_verify_of_a_folder_without_manifest_fails(tmp_path, capsys):
+    """A release whose manifest was taken away is a tampered one, not a slip of the hand."""
+    assert run(["verify", str(tmp_path), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["verdict"] == "fail"
+    assert told["problems"] == ["there is no manifest.json"]

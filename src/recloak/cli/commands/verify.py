@@ -10,7 +10,7 @@ import click
 
 from recloak.cli.common import emit_json, gather, json_option, source_options, with_progress
 from recloak.cli.engine import engine_options, on_spark, spark_session
-from recloak.cli.paths import RELEASE, SOURCE, mapping_of
+from recloak.cli.paths import FOLDER, SOURCE, mapping_of
 from recloak.publish.model import MANIFEST
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _private = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=RELEASE)
+@click.argument("folder", metavar="DIR", type=FOLDER)
 @click.option("--k", type=click.IntRange(min=2), help="Demand at least this k; by default the one the release claims.")
 @click.option("--original", metavar="SOURCE", type=SOURCE, help="The source, to check diversity and a cap on links.")
 @click.option("--diversity", metavar="B,L", help="Demand this diversity; by default the one the release claims.")

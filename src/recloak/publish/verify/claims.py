@@ -72,6 +72,8 @@ def read_claims(folder: Path, *, hashed: bool = True) -> tuple[Claims | None, li
     """
     try:
         manifest = _load(folder / MANIFEST)
+    except FileNotFoundError:
+        return None, [f"there is no {MANIFEST}"]
     except (OSError, ValueError, RecursionError) as error:
         return None, [f"{MANIFEST} cannot be read: {error}"]
     problems = list(_form_problems(manifest))
