@@ -8,6 +8,7 @@ import pytest
 from recloak.errors import OptionError
 from recloak.publish.model import CARD, MANIFEST, sealed
 from recloak.publish.verify import verify
+from recloak.publish.verify.claims import read_claims
 from tests.publish.helpers import some_ratings, some_release
 
 
@@ -111,7 +112,9 @@ def test_the_card_is_held_to_its_hash(lawful, tmp_path):
     copy = shutil.copytree(lawful["pure"], tmp_path / "copy")
     text = (copy / CARD).read_text()
     (copy / CARD).write_text(text.replace("k = 3", "k = 9"))
-    assert verify(copy).problems == (f"{CARD}: its SHA-256 is not the one in the manifest",)
+    problem = f"{CARD}: its SHA-256 is not the one in the manifest"
+    assert verify(copy).problems == (problem,)
+    assert read_claims(copy, hashed=False)[1] == [problem]  # only the tables' hashes are left to the caller
 
 
 def test_a_file_that_is_a_link_is_refused_although_it_holds_the_same(lawful, tmp_path):
