@@ -75,6 +75,13 @@ def test_a_revoked_token_is_refused_by_a_guard_that_is_already_open(store):
     guard.close()
 
 
+def test_a_token_that_is_revoked_again_keeps_the_time_at_which_it_was(store, monkeypatch):
+    token, _ = create(store, user="ann")
+    first, now = revoke(store, token.id).revoked, time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 1000)
+    assert revoke(store, token.id).revoked == first
+
+
 def test_an_expired_token_is_refused(store, monkeypatch):
     _, text = create(store, user="ann", expires="1h")
     now = time.time()
