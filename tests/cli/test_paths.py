@@ -30,6 +30,7 @@ WRONG = [
     (["inspect", "ok.csv", "-o", "nope/x.svg"], NO_PARENT.format(".svg")),
     (["inspect", "ok.csv", "-o", "x.pdf"], "--out must end in .html or .svg, got 'x.pdf'"),
     (["verify", "nope"], "nope: there is no such folder"),
+    (["token", "create", "--user", "1", "--store", "no/t.db"], "no/t.db: there is no folder {here}/no to write into"),
     (["verify", "release", "--original", "nope"], NO_SOURCE),
     (["audit", "nope", "release"], NO_SOURCE),
     (["audit", "ok.csv", "nope"], "nope: there is no such folder"),

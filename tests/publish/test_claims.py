@@ -33,7 +33,6 @@ def claim(folder, place, change):
     ("mode", "field", "value"),
     [
         ("pure", "format", "another"),
-        ("pure", "version", 2),
         ("pure", "layout", "wide"),
         ("pure", "file_format", "xlsx"),
         ("pure", "k", 1),
@@ -160,3 +159,9 @@ def test_a_release_with_several_problems_is_told_all_of_them(tmp_path):
         folder, tmp_path, lambda manifest: manifest.update(diversity="2,4", n_ratings=manifest["n_ratings"] + 1)
     )
     assert [problem.partition(" ")[0] for problem in verify(copy, original=ratings).problems] == ["there", "diversity"]
+
+
+def test_a_release_of_another_version_is_told_so_whatever_its_fields_are(lawful, tmp_path):
+    copy = claim(lawful["pure"], tmp_path, lambda manifest: manifest.update(version=2, more="of a later format"))
+    told = ("the release is of format version 2, and this recloak reads version 1",)
+    assert (verify(copy).verdict, tuple(verify(copy).problems)) == ("fail", told)

@@ -16,8 +16,8 @@ _HEAD = """# Commands
 
 Made from the commands' own help by `python -m recloak.cli.reference docs/commands.md`; a test holds the two together.
 
-Every command prints one JSON object with `--json`, all else going to standard error, and exits with 0 for done or
-verdict *pass*, 1 for verdict *fail*, 2 for bad input or usage, 3 for a bug of ours, 130 when it was stopped.
+Every command but `serve` prints one JSON object with `--json`, all else going to standard error, and exits with 0 for
+done or verdict *pass*, 1 for verdict *fail*, 2 for bad input or usage, 3 for a bug of ours, 130 when it was stopped.
 """
 
 

@@ -9,9 +9,12 @@ from typing import Any
 import click
 
 from recloak.cli.common import emit_json, json_option
+from recloak.cli.paths import NEW_TOKENS
 from recloak.service.tokens import Token
 
-_store_option = click.option("--store", default="tokens.db", show_default=True, help="Token store (a file).")
+_STORE: dict[str, Any] = {"default": "tokens.db", "show_default": True, "metavar": "FILE", "help": "Token store."}
+_store_option = click.option("--store", **_STORE)
+_new_store_option = click.option("--store", type=NEW_TOKENS, **_STORE)
 
 
 @click.group()
@@ -24,7 +27,7 @@ def command() -> None:
 @click.option("--admin", is_flag=True, help="Make an administrator's token: operations, no advice.")
 @click.option("--expires", default="30d", show_default=True, help="How long it is valid: 12h, 30d, 4w, 1y.")
 @click.option("--label", default="", help="A note for the list.")
-@_store_option
+@_new_store_option
 @json_option
 def create(user: str | None, admin: bool, expires: str, label: str, store: str, as_json: bool) -> None:
     """Make a token and print it, this once: the store keeps a hash of it."""

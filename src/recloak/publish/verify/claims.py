@@ -96,6 +96,10 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _form_problems(manifest: dict[str, Any]) -> Iterator[str]:
+    version = manifest.get("version")
+    if manifest.get("format") == FORMAT and type(version) is int and version != VERSION:
+        yield f"the release is of format version {version}, and this recloak reads version {VERSION}"
+        return
     if list(manifest) != [name for name in _FIELDS if name in manifest or name not in _LATER]:
         missing, unknown = [f for f in _FIELDS if f not in manifest], [f for f in manifest if f not in _FIELDS]
         yield f"the manifest's fields are not those of the format (missing: {missing}, unknown: {unknown})"
