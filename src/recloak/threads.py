@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 
@@ -19,6 +19,8 @@ from recloak import stopping
 
 _LITTLE = 1000
 _SHARES_PER_THREAD = 8
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -32,6 +34,12 @@ def workers(n_threads: int) -> Iterator[ThreadPoolExecutor]:
         yield pool
     finally:
         pool.shutdown(wait=not stopping.asked(), cancel_futures=True)
+
+
+def apart(work: Callable[..., T], *arguments: Any) -> T:
+    """Do one long piece of compiled work in a thread of its own, so that whoever waits for it can be interrupted."""
+    with workers(1) as pool:
+        return pool.submit(work, *arguments).result()
 
 
 def in_shares(kernel: Callable[..., Any], n_tasks: int, *arguments: Any, little: int = _LITTLE) -> None:

@@ -182,6 +182,16 @@ def test_a_second_stop_ends_a_run_that_hears_none(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_stop_waits_for_no_compiled_work(tmp_path):
+    work = "from recloak.threads import in_shares; in_shares(lambda *_: time.sleep(500), 4, little=2)"
+    run = ready(STUCK.format(seconds=0, then=work), str(tmp_path))
+    time.sleep(1)
+    run.send_signal(signal.SIGINT)
+    assert ended(run)[1].endswith(SENTENCE)
+    assert run.returncode == 130
+    assert list(tmp_path.iterdir()) == []
+
+
 def publish_and_stop(place: Path, source: Path, wait) -> int:
     """Publish, stop when ``wait`` is over, check what is left, and give the exit code."""
     run = ready(RUN, "publish", str(source), "-o", str(place / "out"), "--k", "3", "--seed", "1")

@@ -20,6 +20,7 @@ from recloak.attacks.cells import count_cells, rows_of
 from recloak.attacks.model import Hits, Public
 from recloak.intervals import Share, census, wilson
 from recloak.ratings import Ratings
+from recloak.threads import apart
 
 ATTACKER = "knows the target's group and bets on ten items that the target rated"
 READER = "knows the target's group and is sure of an item as far as the members of the group rated it"
@@ -79,7 +80,7 @@ def _departures(public: Public, rows: NDArray[np.float32]) -> NDArray[np.float32
 
 def _main_directions(centred: NDArray[np.float32]) -> NDArray[np.float32]:
     """Give the leading right singular vectors, by way of the small Gram matrix of the rows: (rank, n_items)."""
-    squares, left = np.linalg.eigh((centred @ centred.T).astype(np.float64))
+    squares, left = apart(np.linalg.eigh, (centred @ centred.T).astype(np.float64))
     sizes = np.sqrt(np.maximum(squares[::-1], 0.0))
     rank = _rank_at_gap(sizes)
     scaled = left[:, ::-1][:, :rank] / np.maximum(sizes[:rank], 1e-9 * max(float(sizes[0]), 1e-12))
