@@ -148,3 +148,11 @@ def test_a_table_without_text_is_refused_with_its_columns(tmp_path):
         posts_from_table(pl.DataFrame({"text": ["hi"]}), text="x")
     with pytest.raises(SourceError, match="no such file"):
         read_posts(tmp_path / "none.csv")
+
+
+def test_a_table_without_titles_is_named(tmp_path):
+    (tmp_path / "ratings.csv").write_text("userId,movieId,rating\n1,2,3\n")
+    with pytest.raises(
+        SourceError, match=r"ratings\.csv: no column for the title was recognised among userId, movieId"
+    ):
+        read_titles(tmp_path / "ratings.csv")

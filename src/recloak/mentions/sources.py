@@ -101,7 +101,10 @@ def read_titles(path: str | Path) -> TitleList:
     if _suffix(file) == ".dat":
         return title_list(_dat_lines(file))
     frame = _frame(file, _suffix(file), latin=True)
-    title = _column(frame, None, _TITLES, "title") or ""
+    try:
+        title = _column(frame, None, _TITLES, "title") or ""
+    except SourceError as error:
+        raise SourceError(error.rule, file=file) from error
     year = _column(frame, None, _YEARS, None)
     id_ = next((name for name in frame.columns if name != title and fold(name) in ("id", *NAMES["item"])), title)
     years = frame[year].cast(pl.String).to_list() if year else [None] * len(frame)

@@ -32,7 +32,11 @@ def command(store: str, source: tuple[str, ...], window: int, seed: int | None, 
     """Attack the published lists of STORE, and the true lists of the same times, as a passive observer would.
 
     The observer knows some items of each target at one release, watches their lists until the next, and infers what the
-    target has added: accuracy against yield, with 95 % intervals.
+    target has added: accuracy against yield, with 95 % intervals. Each line counts the inferences from a score on: the
+    fewer, the surer. Yield is the share of all that the targets added that is inferred rightly.
+
+    The scores: count, the lists in which an item appeared or rose; weighted, the same, lists of little-rated items
+    counting more; largest, the positions gained in the window; vanish, as count, less the lists in which it sank.
     """
     from recloak.attacks.passive import attack
     from recloak.randomness import randomness
@@ -52,6 +56,7 @@ def command(store: str, source: tuple[str, ...], window: int, seed: int | None, 
     if as_json:
         emit_json({name: [curve.to_json() for curve in found] for name, found in curves.items()})
     else:
+        click.echo("Right: share of the inferences that are true. Yield: share of what was added that is inferred.")
         for name, found in curves.items():
             _say(name, found)
 

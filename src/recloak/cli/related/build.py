@@ -42,7 +42,7 @@ def command(source: tuple[str, ...], out: Path, top: int, until: int | None, as_
     if as_json:
         emit_json({"items": lists.n_items, "entries": lists.n_entries, "top": top, "file": str(out)})
     else:
-        click.echo(f"{lists.n_entries} entries in the lists of {lists.n_items} items written to {out}.")
+        click.echo(f"{lists.n_entries:,} entries in the lists of {lists.n_items:,} items written to {out}.")
 
 
 def _here(source: tuple[str, ...], top: int, until: int | None, given: dict[str, Any]) -> tuple[Lists, IdMap]:

@@ -37,4 +37,4 @@ def command(store: str, out: Path, release: str | None, as_json: bool) -> None:
     else:
         from recloak.report.formats import plural
 
-        click.echo(f"{len(table)} entries of {plural(table['release'].n_unique(), 'release')} written to {out}.")
+        click.echo(f"{len(table):,} entries of {plural(table['release'].n_unique(), 'release')} written to {out}.")

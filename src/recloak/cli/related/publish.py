@@ -67,7 +67,7 @@ def command(
         from recloak.report.formats import plural
 
         click.echo(
-            f"Release {step.release.number} stored: recall {step.cost.recall:.3f}, {step.cost.suppressed} entries "
-            f"suppressed, {step.cost.permuted} permuted, largest breach {step.verdict.max_breach:.4f} "
+            f"Release {step.release.number} stored: recall {step.cost.recall:.3f}, {step.cost.suppressed:,} entries "
+            f"suppressed, {step.cost.permuted:,} permuted, largest breach {step.verdict.max_breach:.4f} "
             f"(delta {step.verdict.bound.delta}) over {plural(step.verdict.n_pairs, 'pair')} of releases."
         )
