@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 
+from recloak.errors import MissingExtraError
 from recloak.publish.options import PublishOptions
 from recloak.publish.pad import PadOptions
 from recloak.publish.recipe import publish as publish_here
@@ -99,12 +101,16 @@ def account_of(folder: Path) -> dict[str, Any]:
 
 @contextmanager
 def cluster(master: str, *settings: str) -> Iterator[Any]:
-    """Start Spark for tests; the workers import what the tests import."""
+    """Start Spark for tests, or skip with the reason; the workers import what the tests import."""
     import os
     import sys
 
-    from recloak.spark.session import SparkOptions, session
+    from recloak.spark.session import SparkOptions, require_spark, session
 
+    try:
+        require_spark()
+    except MissingExtraError as error:
+        pytest.skip(str(error))
     path = os.pathsep.join([str(Path(__file__).parents[1] / "src"), str(Path(__file__).parents[1])])
     paths = (f"spark.executorEnv.PYTHONPATH={path}", f"spark.pyspark.python={sys.executable}")
     with session(SparkOptions(master=master, conf=(*SETTINGS, *paths, *settings))) as spark:
