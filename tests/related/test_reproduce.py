@@ -98,3 +98,9 @@ def test_a_folder_of_other_ratings_or_of_other_things_is_refused(source, tmp_pat
     (tmp_path / "full" / "outcomes.json").write_text(json.dumps(other))
     assert run(["reproduce", "passive", str(source), "-o", str(tmp_path / "full")]) == 2
     assert "other ratings or another seed" in capsys.readouterr().err
+
+
+def test_ratings_without_times_are_refused_and_nothing_is_left(source, tmp_path, capsys):
+    assert run(["reproduce", "passive", str(source), "--time", "none", "-o", str(tmp_path / "out")]) == 2
+    assert "need ratings with times" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -124,3 +124,6 @@ seed_option = click.option(
     default=None,
     help="Makes the run repeatable; without it the system draws a secret one.",
 )
+fixed_seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another one gives another run."
+)

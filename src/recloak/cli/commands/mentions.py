@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recloak.cli.common import F, emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak.cli.common import (
+    F,
+    emit_json,
+    fixed_seed_option,
+    gather,
+    json_option,
+    options_of,
+    source_options,
+    with_progress,
+)
 from recloak.cli.paths import NEW_FILE, PAGE, SOURCE, TABLE, require_apart
 from recloak.errors import OptionError
 from recloak.mentions.options import IdentifyOptions
@@ -126,7 +135,7 @@ def _say_found(counts: dict[str, int], speed: int, out: Path | None) -> None:
     help="Probability from which the attacker names somebody.",
 )
 @_page_option
-@seed_option
+@fixed_seed_option
 @json_option
 @with_progress
 def identify(
@@ -136,7 +145,7 @@ def identify(
     absent: float,
     threshold: float,
     out: Path | None,
-    seed: int | None,
+    seed: int,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -145,7 +154,7 @@ def identify(
 
     data, mentions = _read(ratings, said, possible, given)
     options = gather(IdentifyOptions, given)
-    found = run(data, mentions, options, absent=absent, threshold=threshold, rng=seed or 0)
+    found = run(data, mentions, options, absent=absent, threshold=threshold, rng=seed)
     if out is not None:
         from recloak.report import write_page
         from recloak.report.mentions_page import identify_page

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recloak.cli.common import emit_json, json_option, seed_option, source_options, with_progress
+from recloak.cli.common import emit_json, fixed_seed_option, json_option, source_options, with_progress
 from recloak.cli.paths import OWN_FOLDER
 from recloak.cli.related._shared import ratings_of, source_argument
 
@@ -20,12 +20,17 @@ if TYPE_CHECKING:
 @source_argument
 @click.option("-o", "--out", required=True, type=OWN_FOLDER, help="Folder to write; a run that was "
               "broken off goes on from there.")  # fmt: skip
-@click.option("--literal/--no-literal", default=True, help="Also run the printed algorithm at the default setting.")
-@seed_option
+@click.option(
+    "--literal/--no-literal",
+    default=True,
+    show_default=True,
+    help="Also run the printed algorithm at the default setting.",
+)
+@fixed_seed_option
 @source_options
 @json_option
 @with_progress
-def command(source: tuple[str, ...], out: Path, literal: bool, seed: int | None, as_json: bool, **given: Any) -> None:
+def command(source: tuple[str, ...], out: Path, literal: bool, seed: int, as_json: bool, **given: Any) -> None:
     """Repeat "Thwarting Passive Privacy Attacks" (Chen et al.) on SOURCE: window, gap, delta and length varied.
 
     OUT gets `report.html`, `figures.json`, and `outcomes.json`, from which a run that was broken off goes on.
@@ -36,7 +41,7 @@ def command(source: tuple[str, ...], out: Path, literal: bool, seed: int | None,
     from recloak.report.passive_page import passive_page
     from recloak.report.provenance import of_source
 
-    ratings, seed = ratings_of(source, given), seed or 0
+    ratings = ratings_of(source, given)
     found = reproduce_passive(ratings, literal=literal, rng=seed, notes=_Notebook(out, ratings, seed))
     provenance = (("Seed", str(seed)), *of_source(Path(source[0])))
     page = passive_page(found, source=Path(source[0]).absolute().name, provenance=provenance)
@@ -65,7 +70,6 @@ class _Notebook(dict[str, dict[str, float]]):
             return
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError(f"{folder}: exists and is no folder of this command; choose another or remove it first")
-        folder.mkdir(exist_ok=True)
         super().__init__()
 
     def __setitem__(self, name: str, outcome: dict[str, float]) -> None:
@@ -73,6 +77,7 @@ class _Notebook(dict[str, dict[str, float]]):
         from recloak.files import written_file
 
         super().__setitem__(name, outcome)
+        self.file.parent.mkdir(exist_ok=True)  # not before there is something to keep
         with written_file(self.file) as aside:
             aside.write_text(json.dumps({"about": self.about, "outcomes": self}, indent=1), encoding="utf-8")
 
