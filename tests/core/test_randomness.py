@@ -1,3 +1,5 @@
+import zlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -25,6 +27,7 @@ def test_other_names_give_other_numbers(seed, one, other):
 def test_a_name_and_a_number_never_meet():
     source = randomness(1)
     assert draw(source, "a", 3) != draw(source, "a", "3")
+    assert draw(source, zlib.crc32(b"a")) != draw(source, "a")  # not even the number that a name is turned into
 
 
 def test_a_child_is_the_path_to_its_stream():

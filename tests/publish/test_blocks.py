@@ -80,3 +80,11 @@ def test_a_label_that_was_changed_in_the_last_block_is_found(lawful, tmp_path):
 def test_the_order_of_rows_goes_on_from_block_to_block(lawful, tmp_path, order):
     copy = cut(lawful, tmp_path, 5, lambda table: table.take(pa.array(order(np.arange(len(table))))))
     assert "not in ascending order of user and item" in verify(copy).problems[0]
+
+
+def test_users_out_of_order_are_found_within_a_block(lawful, tmp_path):
+    def later_first(table):
+        users = table["user"].to_numpy()
+        return table.take(pa.array(np.concatenate((np.flatnonzero(users != 1), np.flatnonzero(users == 1)))))
+
+    assert "not in ascending order of user and item" in verify(cut(lawful, tmp_path, 10**6, later_first)).problems[0]

@@ -101,6 +101,17 @@ def test_the_manifest_names_the_files_of_its_layout_and_no_others(lawful, tmp_pa
     assert problem.startswith("the manifest must name the files")
 
 
+@pytest.mark.parametrize(("mode", "table"), [("pure", "ratings"), ("padded", "profiles"), ("padded", "members")])
+@pytest.mark.parametrize("more", [-1, 1])
+def test_a_table_has_as_many_rows_as_the_manifest_says(lawful, tmp_path, mode, table, more):
+    def change(manifest):
+        manifest["files"][f"{table}.parquet"]["rows"] += more
+
+    verdict = verify(claim(lawful[mode], tmp_path, change))
+    assert "the manifest says" in verdict.problems[0]
+    assert verdict.k_found is None
+
+
 def test_a_manifest_of_more_than_a_megabyte_is_not_read(lawful, tmp_path):
     copy = claim(lawful["pure"], tmp_path, lambda manifest: manifest["promised"].append("x" * 1_000_001))
     (problem,) = verify(copy).problems
