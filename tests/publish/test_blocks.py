@@ -42,7 +42,7 @@ def test_a_release_written_in_many_blocks_is_the_same_release(tmp_path, monkeypa
     release = some_release(texts(some_ratings(30, 6)), mode=mode)
     whole = release.write(tmp_path / "whole", layout=layout, format=file_format)
     verdict = verify(whole)
-    monkeypatch.setattr("recloak.publish.release._BLOCK_CELLS", 13)
+    monkeypatch.setattr("recloak.publish.release._BLOCK_CELLS", 5)
     monkeypatch.setattr("recloak.publish.verify.tables._CSV_BLOCK", 100)
     parts = release.write(tmp_path / "parts", layout=layout, format=file_format)
     assert verify(parts) == verdict
@@ -53,7 +53,7 @@ def test_a_release_written_in_many_blocks_is_the_same_release(tmp_path, monkeypa
         with pq.ParquetFile(parts / name) as file:
             rows = [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)]
         assert len(rows) > 1
-        assert max(rows) <= max(13, counts.max())
+        assert max(rows) <= max(5, counts.max())
 
 
 @pytest.mark.parametrize("size", [1, 5])

@@ -11,6 +11,7 @@ import pytest
 from recloak.errors import InputError, OptionError
 from recloak.publish.model import MANIFEST, Diversity
 from recloak.publish.verify import verify
+from recloak.publish.verify.items import ItemNumbers
 from recloak.ratings import Ratings
 from tests.publish import tampering
 from tests.publish.helpers import some_ratings, some_release
@@ -206,3 +207,18 @@ def test_an_item_in_one_group_only_fails_diversity(tmp_path):
 def test_an_item_missing_from_the_release_fails_diversity(lawful):
     other = Ratings.from_arrays([0, 1], [3, 999], [1.0, 2.0])
     assert "not in the release" in verify(lawful[0], original=other, diversity="1,2").problems[0]
+
+
+def test_a_dictionary_that_names_an_item_twice_is_refused():
+    """Arrow writes no such dictionary; by hand it would let an item stand twice in a row, in order."""
+    twice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int32()), pa.array(["a", "b", "a"]))
+    with pytest.raises(ValueError, match="names an item twice"):
+        ItemNumbers(3).encode(twice)
+
+
+@pytest.mark.parametrize("ids", [[4, 7, 9], ["a", "b", "c"]])
+def test_more_items_than_claimed_are_refused_in_whichever_block_they_come(ids):
+    numbers = ItemNumbers(2)
+    assert numbers.encode(pa.array(ids[:2]))[0].tolist() == [0, 1]
+    with pytest.raises(ValueError, match="more than the 2 items"):
+        numbers.encode(pa.array(ids[1:]))
