@@ -98,7 +98,8 @@ def test_what_cannot_be_measured_does_not_pass(ratings, tmp_path):
     folder, mapping = release.write(tmp_path / "out"), release.mapping()
     with pytest.raises(OptionError, match="--private"):
         verify(folder, original=ratings)
-    for wrong in (mapping.head(39), mapping.with_columns(user=pl.lit(1)), mapping.drop("user_id")):
+    same = mapping.with_columns(user_id=pl.lit(mapping["user_id"][0]))
+    for wrong in (mapping.head(39), mapping.with_columns(user=pl.lit(1)), same, mapping.drop("user_id")):
         assert "could not be measured" in verify(folder, original=ratings, mapping=wrong).problems[0]
 
 

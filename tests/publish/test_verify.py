@@ -209,6 +209,12 @@ def test_an_item_missing_from_the_release_fails_diversity(lawful):
     assert "not in the release" in verify(lawful[0], original=other, diversity="1,2").problems[0]
 
 
+def test_more_sets_than_can_be_looked_at_are_told_and_never_passed_over(lawful, monkeypatch):
+    monkeypatch.setattr("recloak.publish.verify.diversity._MOST_SETS", 3.0)
+    with pytest.raises(OptionError, match=r"sets of items to look at, more than .*; check all,2"):
+        verify(lawful[0], original=some_ratings(), diversity="2,2")
+
+
 def test_a_dictionary_that_names_an_item_twice_is_refused():
     """Arrow writes no such dictionary; by hand it would let an item stand twice in a row, in order."""
     twice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int32()), pa.array(["a", "b", "a"]))
