@@ -8,7 +8,7 @@ from recloak.publish.grid import default_step, make_grid
 from recloak.publish.homogenise import homogenise
 from recloak.publish.model import Grouping, Padding
 from recloak.publish.options import HomogeniseOptions, PublishOptions
-from recloak.publish.profiles import Profiles
+from recloak.publish.profiles import FullProfiles, Profiles
 from recloak.ratings import Ratings, Scale
 from tests.publish.helpers import some_grouping, some_padding
 from tests.strategies import small_ratings
@@ -155,3 +155,12 @@ def test_a_cap_on_links_is_for_pure_releases_without_diversity():
         PublishOptions(max_link=0.5)
     with pytest.raises(OptionError, match="exclude each other"):
         PublishOptions(mode="pure", max_link=0.5, diversity="1,2")
+
+
+@pytest.mark.parametrize(("high", "coded"), [(255.0, True), (256.0, False)])
+def test_labels_are_numbered_in_a_byte_only_where_every_value_of_the_grid_has_a_number(high, coded):
+    ratings = Ratings.from_arrays([0, 1], [0, 1], [0.0, high])
+    options = HomogeniseOptions(mode="padded", grid=1.0)
+    profiles = homogenise(ratings, some_padding(ratings), Grouping(np.zeros(2, np.int32), 2), options)
+    assert isinstance(profiles, FullProfiles)
+    assert profiles.coded == coded
