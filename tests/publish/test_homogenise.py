@@ -164,3 +164,14 @@ def test_labels_are_numbered_in_a_byte_only_where_every_value_of_the_grid_has_a_
     profiles = homogenise(ratings, some_padding(ratings), Grouping(np.zeros(2, np.int32), 2), options)
     assert isinstance(profiles, FullProfiles)
     assert profiles.coded == coded
+
+
+def test_rows_longer_than_a_tile_are_filled_to_the_last_item():
+    n_items = 2 * 1024 + 3
+    users = np.repeat([0, 1, 2, 3], [n_items, 3, n_items, 1])
+    items = [*range(n_items), 1023, 1024, 2048, *range(n_items), n_items - 1]
+    values = np.random.default_rng(0).integers(1, 6, len(items)).astype(np.float64)
+    ratings, grouping = Ratings.from_arrays(users, items, values), Grouping(np.array([0, 0, 1, 1], np.int32), 2)
+    padding = some_padding(ratings)
+    found = table(homogenise(ratings, padding, grouping, HomogeniseOptions(mode="padded", min_raters=1, grid="none")))
+    assert found == pytest.approx(naive(ratings, padding, grouping, "padded", 1), abs=1e-4)
