@@ -131,7 +131,7 @@ def test_what_a_find_means_can_be_corrected(advised):
     row = page.locator("#finds-list li")
     with page.answering():
         row.locator("select").select_option(label="Solaris (2002)")
-    page.wait_for_selector('#finds-list .name:text-is("Solaris (2002)")')
+    page.wait_for_selector('#finds-list .name bdi:text-is("Solaris (2002)")')
     with page.answering():
         row.locator("select").select_option(label="No title at all")
     page.wait_for_selector("#finds-list li.none")
@@ -146,7 +146,7 @@ def test_a_correction_moves_along_with_the_text(advised):
     page = advised("Has anyone seen Solaris (1972)?")
     with page.answering():
         page.locator("#finds-list select").select_option(label="Solaris (2002)")
-    page.wait_for_selector('#finds-list .name:text-is("Solaris (2002)")')
+    page.wait_for_selector('#finds-list .name bdi:text-is("Solaris (2002)")')
     page.locator("#draft").press("Control+Home")
     with page.answering():
         page.keyboard.type("🎬 Hello. ")
