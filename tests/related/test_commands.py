@@ -87,6 +87,16 @@ def test_lists_of_another_recommender_are_taken(source, tmp_path, capsys):
     assert set(answer(capsys, "attack", store, source, "--known", 3, "--targets", 40, "--seed", 1)) == {"published"}
 
 
+def test_a_time_is_seconds_or_a_date(source, tmp_path, capsys):
+    written = []
+    for name, until in (("seconds", 300), ("moment", "1970-01-01T00:05:00"), ("zone", "1970-01-01 01:05:00+01:00")):
+        answer(capsys, "build", source, "-o", tmp_path / f"{name}.csv", "--until", until)
+        written.append((tmp_path / f"{name}.csv").read_bytes())
+    assert written[0] == written[1] == written[2]
+    said = sentence(capsys, "publish", tmp_path / "history.db", source, "--until", "yesterday", code=2)
+    assert "a time is whole seconds since 1970 or a date such as 2005-12-31" in said
+
+
 def test_ratings_that_come_late_are_told(source, tmp_path, capsys):
     store, later = tmp_path / "history.db", tmp_path / "later.csv"
     table = pl.read_csv(source)

@@ -29,6 +29,29 @@ class _Window(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         return int(value)
 
 
+class _Moment(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A time in whole seconds since 1970, or a date or moment as people write them (UTC unless a zone is named)."""
+
+    name = "TIME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Take seconds as they are, and read anything else; a date alone is its first second."""
+        try:
+            return int(value)
+        except ValueError:
+            pass
+        from recloak.ratings.readers.times import seconds_of
+
+        seconds = seconds_of(value)
+        if seconds is None:
+            self.fail(f"a time is whole seconds since 1970 or a date such as 2005-12-31 or 2005-12-31T23:59:59, "
+                      f"got {value!r}", param, ctx)  # fmt: skip
+        return seconds
+
+
+MOMENT = _Moment()
+
+
 def bound_options(function: Any) -> Any:
     """Give a command the flags of the bound; `bound_of` makes the value."""
     return options_of(BoundOptions, leave_out=("window",))(_window(" [default: 4]")(function))

@@ -10,7 +10,7 @@ import click
 from recloak.cli.common import emit_json, gather, json_option, options_of, source_options, with_progress
 from recloak.cli.engine import engine_options, on_spark, spark_session
 from recloak.cli.paths import new_file, require_apart
-from recloak.cli.related._shared import ratings_of, source_argument
+from recloak.cli.related._shared import MOMENT, ratings_of, source_argument
 from recloak.related.options import SimilarityOptions
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @source_argument
 @click.option("-o", "--out", required=True, type=new_file(".csv", ".parquet"), help="File to write (.csv or .parquet).")
 @click.option("--top", type=click.IntRange(min=1), default=5, show_default=True, help="Positions of a list.")
-@click.option("--until", type=int, help="Use the ratings up to this time (seconds since 1970).")
+@click.option("--until", type=MOMENT, help="Use the ratings up to this time (seconds since 1970, or a date).")
 @options_of(SimilarityOptions)
 @engine_options
 @source_options

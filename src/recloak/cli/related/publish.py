@@ -19,7 +19,10 @@ from recloak.related.options import MethodOptions, SimilarityOptions
     "--lists", "file", type=TABLE, help="Lists of another recommender (item, related, score) instead of our own."
 )
 @click.option(
-    "--until", type=int, help="Publish as of this time (seconds since 1970), by default that of the last rating."
+    "--until",
+    type=shared.MOMENT,
+    help="Publish as of this time (seconds since 1970, or a date, which is its first second), by default that of the "
+    "last rating.",
 )
 @shared.bound_options
 @options_of(MethodOptions)
