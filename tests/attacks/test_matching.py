@@ -37,6 +37,13 @@ def clues_of(clues: Clues, target: int) -> dict[int, float]:
     return dict(zip(clues.items[places].tolist(), clues.ratings[places].tolist(), strict=True))
 
 
+def single_clues(*known: tuple[int, int, float]) -> Clues:
+    """Know one item of each target: (target, item, rating)."""
+    targets, items, ratings = zip(*known, strict=True)
+    return Clues(Knowledge(known=1), np.array(targets, np.int32), np.arange(len(known) + 1), np.array(items, np.int32),
+                 np.array(ratings, np.float32))  # fmt: skip
+
+
 def grouped(ratings: Ratings, k: int) -> Public:
     """Put neighbouring users into groups of k and give each group the union of its items with the mean label."""
     n_groups = max(ratings.n_users // k, 1)
@@ -145,6 +152,12 @@ def test_nobody_is_found_by_exact_labels_that_were_averaged_away():
     ratings = Ratings.from_arrays([0, 1, 0, 1], [0, 0, 1, 1], [1.0, 4.0, 2.0, 5.0])
     hits = label(grouped(ratings, 2), draw_clues(ratings, Knowledge(known=2), n_targets=2, rng=0))
     assert (hits.user.rate, hits.user.low) == (0.0, 0.0)
+
+
+def test_the_tolerant_attacker_accepts_labels_of_one_step_and_no_more():
+    ratings = Ratings.from_arrays(np.arange(9), np.zeros(9, int), np.arange(1, 5.5, 0.5))  # 1, 1.5, ... 5
+    hits = label_tolerant(see_original(ratings), single_clues((4, 0, 3.0)))
+    assert hits.user.rate == pytest.approx(1 / len([2.5, 3.0, 3.5]))
 
 
 def test_times_help_the_scoreboard():

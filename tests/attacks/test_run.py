@@ -10,14 +10,14 @@ from tests.attacks.test_matching import grouped
 from recloak.attacks import run as running
 from recloak.attacks.conclusion import Audit
 from recloak.attacks.gate import parse_gate
-from recloak.attacks.model import IDENTIFYING, Outcome, judge
+from recloak.attacks.model import IDENTIFYING, Outcome, Public, judge
 from recloak.attacks.options import AuditOptions
 from recloak.attacks.public import Published
 from recloak.attacks.run import audit
 from recloak.errors import OptionError
 from recloak.intervals import wilson
 from recloak.randomness import randomness
-from recloak.ratings import Ratings
+from recloak.ratings import Ratings, Scale
 
 OPTIONS = AuditOptions(targets=40, known=(1, 4), varied_at=4)
 
@@ -49,6 +49,33 @@ def test_the_cap_on_links_is_the_one_asked_for_else_the_one_promised(ratings, as
     stage = running._Stage(ratings, release.public, release, None, AuditOptions(link_cap=asked), randomness(1))
     units = [blank.unit for blank, _ in running._cell_runs(stage) if blank.name == "link-cap"]
     assert units == [f"cells in which more than {counted} of the group rated the item"]
+
+
+def insiders(ratings, public, k):
+    """Prepare the attacks of insiders, by the number of colluders."""
+    stage = running._Stage(ratings, public, Published(public, {"k": k}), None, AuditOptions(), randomness(1))
+    return {blank.known: run for blank, run in running._cell_runs(stage) if blank.name == "insider"}
+
+
+@pytest.mark.parametrize(("k", "colluders"), [(2, [1, 2]), (3, [1, 2]), (5, [1, 2, 4])])
+def test_insiders_are_one_two_and_all_but_the_target(ratings, k, colluders):
+    assert list(insiders(ratings, grouped(ratings, k), k)) == colluders
+
+
+@pytest.mark.parametrize(
+    ("rated", "labels"),
+    [([1, 5], [1, 5]), ([3, 3], [1, 5])],
+    ids=["the labels tell all and their mean nothing", "the mean of the labels tells all and they nothing"],
+)
+def test_insiders_are_held_against_the_better_of_two_outsiders(rated, labels):
+    # Two groups of two, and one item that everybody rated as the others of the group did.
+    ratings = Ratings.from_arrays(np.arange(4), np.zeros(4, int), np.repeat(rated, 2), scale=Scale(1, 5, 1))
+    public = Public.of(
+        np.array([0, 2]), np.arange(2, dtype=np.int32), np.array(labels, np.float32),
+        np.array([2, 2]), np.repeat(np.arange(2), 2).astype(np.int32), ratings.scale,
+    )  # fmt: skip
+    outcome = insiders(ratings, public, 2)[1]()
+    assert (outcome.baseline, outcome.bound) == (1.0, 1.0 + running.MARGIN)
 
 
 def test_json_keeps_the_contract(found):
@@ -128,7 +155,8 @@ def test_the_same_seed_gives_the_same_outcomes(ratings, found):
     assert again.to_json() == found.to_json()
 
 
-def test_a_gate_on_nothing_is_refused_before_the_work(ratings):
+def test_a_gate_on_nothing_is_refused_before_the_work(ratings, monkeypatch):
+    monkeypatch.setattr(running, "_measured", lambda *_: pytest.fail("an attack was run"))
     with pytest.raises(OptionError, match="is not run"):
         audit(ratings, options=OPTIONS, gates=[parse_gate("scoreboard@5<0.5")], rng=1)
 
