@@ -95,6 +95,18 @@ def test_a_breach_of_exactly_delta_passes(every):
     assert not verify(two_releases(), holders, bound.but(delta=0.39), every=every).passed
 
 
+def test_what_two_items_give_away_only_together_is_told_beside_what_one_gives_away():
+    # Item 3 appears beside items 0, 1 and 2: each alone gives it away with 1/2 at most, items 0 and 1 together surely.
+    # Item 4 appears beside item 5, which gives it away alone.
+    held = {0: [0, 1, 3], 1: [0], 2: [1], 3: [2], 4: [4, 5]}
+    users, items = zip(*((user, item) for user, row in held.items() for item in row), strict=True)
+    holders = Holders.of(Ratings.from_arrays(users, items, np.ones(len(users)), np.full(len(users), 2)))
+    empty = [-1]
+    before, after = Release(1, 1, lists(*[empty] * 6)), Release(2, 2, lists([3], [3], [3], empty, empty, [4]))
+    verdict = verify((before, after), holders, BoundOptions(delta=0.5, evidence="total", knowledge=2))
+    assert {(one.target, one.background) for one in verdict.violations} == {(3, (0, 1)), (4, (5,))}
+
+
 def test_what_could_not_be_verified_is_not_stored(tmp_path):
     ratings, (first, second) = four_people(), two_releases()
     method = MethodOptions(method="none", top=1)
