@@ -20,13 +20,14 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.measure import measure
-from recloak.attacks.knowledge import draw_clues
-from recloak.attacks.model import Clues, Knowledge
-from recloak.attacks.public import see_original, see_release
-from recloak.attacks.run import audit
-from recloak.attacks.scoreboard import scoreboard, scoreboard_paper
-from recloak.publish.recipe import publish
-from recloak.ratings import Ratings, read
+from recloak._attacks.auditing import audit
+from recloak._attacks.knowledge import draw_clues
+from recloak._attacks.model import Clues, Knowledge
+from recloak._attacks.public_view import see_original, see_release
+from recloak._attacks.scoreboard import scoreboard, scoreboard_paper
+from recloak._ratings.model import Ratings
+from recloak._ratings.readers import read
+from recloak._releases.publishing import publish
 
 KINDS = {
     "8 known": Knowledge(known=8),
@@ -121,8 +122,8 @@ def many(folder: str) -> dict[str, float]:
 def netflix(folder: str) -> None:
     """Attack the netflix preset."""
     if not Path(folder).exists():
-        from recloak.ratings.synthetic import SynthOptions
-        from recloak.ratings.synthetic.writing import write_synthetic
+        from recloak._ratings.synthetic.options import SynthOptions
+        from recloak._ratings.synthetic.synthetic_files import write_synthetic
 
         write_synthetic(Path(folder), SynthOptions(preset="netflix"), rng=1)
     print(measure("benchmarks.attacks:many", folder))

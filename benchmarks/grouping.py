@@ -26,11 +26,12 @@ import scipy.sparse
 from numba import njit
 from numpy.typing import NDArray
 
-from recloak.publish.embed import embed
-from recloak.publish.group import GroupOptions, group, group_points
-from recloak.publish.model import Padding
-from recloak.publish.pad import RANK, PadOptions, pad
-from recloak.ratings import Ratings, read
+from recloak._ratings.model import Ratings
+from recloak._ratings.readers import read
+from recloak._releases.embed import embed
+from recloak._releases.group import GroupOptions, group, group_points
+from recloak._releases.model.steps import Padding
+from recloak._releases.pad import RANK, PadOptions, pad
 
 Points = NDArray[np.float32]
 Labels = NDArray[np.int32]

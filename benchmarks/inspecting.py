@@ -11,8 +11,14 @@ import polars as pl
 from numba import njit
 
 from benchmarks.measure import measure
-from recloak.ratings import ExposureOptions, IdMap, Intake, Ratings, Scale, expose, exposure, summarise
-from recloak.ratings.synthetic import SynthOptions, synthesise
+from recloak._ratings import exposure
+from recloak._ratings.exposure import expose
+from recloak._ratings.ids import IdMap
+from recloak._ratings.model import Intake, Ratings, Scale
+from recloak._ratings.options import ExposureOptions
+from recloak._ratings.summary import summarise
+from recloak._ratings.synthetic.in_memory import synthesise
+from recloak._ratings.synthetic.options import SynthOptions
 
 N_ITEMS = 17_770
 KNOWN = (1, 2, 4, 8)

@@ -45,17 +45,18 @@ def _source() -> str | None:
 
 
 def _ratings(source: str | None) -> Any:
-    from recloak.ratings import read
-    from recloak.ratings.synthetic import SynthOptions, synthesise
+    from recloak._ratings.readers import read
+    from recloak._ratings.synthetic.in_memory import synthesise
+    from recloak._ratings.synthetic.options import SynthOptions
 
     return read(source) if source else synthesise(SynthOptions(preset="ml-1m"), rng=1)
 
 
 def find(n_titles: int, n_posts: int) -> dict[str, float]:
-    from recloak.mentions.decide import find_in
-    from recloak.mentions.matching import index_titles
-    from recloak.mentions.titles import parse
-    from recloak.ratings.synthetic import make_titles
+    from recloak._mentions.decide import find_in
+    from recloak._mentions.title_matching import index_titles
+    from recloak._mentions.titles import parse
+    from recloak._ratings.synthetic.made_up_titles import make_titles
 
     own = [line.split(",", 1)[1].strip().strip('"') for line in (_LABELLED / "titles.csv").read_text().splitlines()[1:]]
     lines = own + make_titles(n_titles - len(own), rng=1)
@@ -85,7 +86,7 @@ def _posts(titles: list[str], n: int) -> list[str]:
 def _mentions(ratings: Any, users: Any, each: int) -> Any:
     import polars as pl
 
-    from recloak.mentions import mentions_from_table
+    from recloak._mentions.mention_tables import mentions_from_table
 
     rng, rows = np.random.default_rng(2), []
     for user in users:
@@ -97,8 +98,8 @@ def _mentions(ratings: Any, users: Any, each: int) -> Any:
 
 
 def identify_all(source: str | None) -> dict[str, float]:
-    from recloak.mentions.algorithms import ALGORITHMS, Candidates, stand_by
-    from recloak.mentions.options import IdentifyOptions
+    from recloak._mentions.algorithms import ALGORITHMS, Candidates, stand_by
+    from recloak._mentions.options import IdentifyOptions
 
     ratings = _ratings(source)
     mentions = _mentions(ratings, np.arange(ratings.n_users), 20)
@@ -111,8 +112,8 @@ def identify_all(source: str | None) -> dict[str, float]:
 
 
 def against_plain(source: str | None, n_targets: int) -> dict[str, float]:
-    from recloak.mentions.algorithms import Candidates, stand_by
-    from recloak.mentions.options import IdentifyOptions
+    from recloak._mentions.algorithms import Candidates, stand_by
+    from recloak._mentions.options import IdentifyOptions
 
     ratings = _ratings(source)
     mentions = _mentions(ratings, np.arange(ratings.n_users), 20)
@@ -151,7 +152,7 @@ def _plain_scoring(ratings: Any, mentions: Any, n_targets: int) -> list[int]:
 def advise_some(source: str | None, n: int) -> dict[str, list[float]]:
     from tests.mentions import plain_advise
 
-    from recloak.mentions.advise import advise, prepare_advisor, prepare_exact_advisor
+    from recloak._mentions.advisor import advise, prepare_advisor, prepare_exact_advisor
 
     ratings = _ratings(source)
     rng = np.random.default_rng(1)
@@ -181,9 +182,10 @@ def _quantiles(calls: list[Any]) -> list[float]:
 def identify_netflix(n_targets: int) -> dict[str, float]:
     import tempfile
 
-    from recloak.mentions import identify
-    from recloak.ratings import read
-    from recloak.ratings.synthetic import FileOptions, SynthOptions, write_synthetic
+    from recloak._mentions.identification import identify
+    from recloak._ratings.readers import read
+    from recloak._ratings.synthetic.options import FileOptions, SynthOptions
+    from recloak._ratings.synthetic.synthetic_files import write_synthetic
 
     with tempfile.TemporaryDirectory() as folder:
         write_synthetic(Path(folder) / "netflix.parquet", SynthOptions(preset="netflix"), FileOptions(), rng=1)

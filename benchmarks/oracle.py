@@ -40,7 +40,7 @@ def _show(name: str, source: str | None, n: int) -> None:
 
 
 def _numbered(source: str | None) -> Any:
-    from recloak.ratings import Ratings
+    from recloak._ratings.model import Ratings
 
     ratings = _ratings(source)
     return Ratings.from_arrays(ratings.users(), ratings.items, ratings.values)
@@ -49,9 +49,9 @@ def _numbered(source: str | None) -> Any:
 def attack(source: str | None, name: str, crowd: float | None, n: int) -> dict[str, float]:
     from tests.attacks.oracle_worlds import outsiders, told, with_accounts
 
-    from recloak.mentions.advise import Guard
+    from recloak._mentions.oracle_guard import OracleGuard
 
-    guard = None if crowd is None else Guard(b"0123456789abcdef", crowd)
+    guard = None if crowd is None else OracleGuard(b"0123456789abcdef", crowd)
     ratings = _numbered(source)
     if name == "ordinary user":
         trials = outsiders(ratings, guard, n)
@@ -63,7 +63,8 @@ def attack(source: str | None, name: str, crowd: float | None, n: int) -> dict[s
 
 def prices(source: str | None, n: int) -> dict[str, dict[str, float]]:
     """Compare guarded with exact advice on drafts of 1 to 20 mentions that people rated."""
-    from recloak.mentions.advise import Guard, advise, prepare_advisor, prepare_exact_advisor
+    from recloak._mentions.advisor import advise, prepare_advisor, prepare_exact_advisor
+    from recloak._mentions.oracle_guard import OracleGuard
 
     ratings = _numbered(source)
     asked = _questions(ratings, n)
@@ -71,7 +72,7 @@ def prices(source: str | None, n: int) -> dict[str, dict[str, float]]:
     real = [advise(exact, *one) for one in asked]
     found = {}
     for crowd in (1.0, 0.5, 0.25):
-        index = prepare_advisor(ratings, guard=Guard(b"0123456789abcdef", crowd))
+        index = prepare_advisor(ratings, guard=OracleGuard(b"0123456789abcdef", crowd))
         found[str(crowd)] = _price(real, [advise(index, *one) for one in asked])
     return found
 

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import measure
-from recloak.publish.model import Padding
-from recloak.publish.pad import RANK, PadOptions, pad
-from recloak.ratings import Ratings, read
-from recloak.ratings.synthetic.making import synthesise
-from recloak.ratings.synthetic.options import SynthOptions
+from recloak._ratings.model import Ratings
+from recloak._ratings.readers import read
+from recloak._ratings.synthetic.in_memory import synthesise
+from recloak._ratings.synthetic.options import SynthOptions
+from recloak._releases.model.steps import Padding
+from recloak._releases.pad import RANK, PadOptions, pad
 
 NETFLIX = 480_189, 17_770, 100_480_507  # users, items, ratings
 LADDER: tuple[dict[str, Any], ...] = (

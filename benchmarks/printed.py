@@ -16,9 +16,9 @@ Borders = dict[int, set[frozenset[int]]]
 
 def printed(path: str, limit: float, delta: float = 0.1, top: int = 5, window: int = 4) -> list[float]:
     """Release until ``limit`` CPU seconds are used up; give the CPU seconds of every release."""
-    from recloak.ratings import read
-    from recloak.related.options import ProtocolOptions
-    from recloak.related.simulate import schedule
+    from recloak._ratings.readers import read
+    from recloak._related.options import ProtocolOptions
+    from recloak._related.simulation import schedule
 
     ratings = read(path)
     releases: list[list[list[int]]] = []

@@ -20,15 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measure import measure
-from recloak.publish.grid import make_grid
-from recloak.publish.group import GroupOptions, group
-from recloak.publish.homogenise import profiles_of
-from recloak.publish.model import Grouping
-from recloak.publish.options import HomogeniseOptions
-from recloak.publish.pad import PadOptions, pad
-from recloak.publish.profiles import Profiles
-from recloak.publish.tally import Tally, tally
-from recloak.ratings import Ratings, read
+from recloak._ratings.model import Ratings
+from recloak._ratings.readers import read
+from recloak._releases.grid import make_grid
+from recloak._releases.group import GroupOptions, group
+from recloak._releases.homogenise import profiles_of
+from recloak._releases.model.steps import Grouping
+from recloak._releases.options import HomogeniseOptions
+from recloak._releases.pad import PadOptions, pad
+from recloak._releases.profiles import Profiles
+from recloak._releases.rating_tally import Tally, tally
 
 GRIDS: tuple[float | str, ...] = ("none", 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
 
@@ -141,7 +142,7 @@ def _best_guess(
 
 def publish_once(source: str, mode: str, k: int, keep: str | None = None, layout: str = "grouped") -> dict[str, Any]:
     """Read, publish and verify once, as the command does; give the seconds of each step."""
-    from recloak.publish.recipe import publish
+    from recloak._releases.publishing import publish
 
     marks = [_now()]
     ratings = [read(source)]

@@ -76,7 +76,7 @@ def once(source: str, layout: str, kind: str) -> dict[str, float]:
 
 def _ways(layout: str) -> dict[str, Callable[[Any], object]]:
     """Give the bare scan and the read, after a first look at a small file that loads the compiled code."""
-    from recloak.ratings import read
+    from recloak._ratings.readers import read
 
     bare = pl.read_parquet if layout.startswith("parquet") else pl.read_csv
     ways: dict[str, Callable[[Any], object]] = {"bare": bare, "read": read}
@@ -99,7 +99,7 @@ def side_by_side(source: str, layout: str, repeats: int) -> dict[str, Any]:
 
 def read_alone(source: str) -> int:
     """Read once, for time and peak memory in a process of its own."""
-    from recloak.ratings import read
+    from recloak._ratings.readers import read
 
     return read(source).n_ratings
 

@@ -14,8 +14,8 @@ def source() -> str:
 
 
 def ours_similarity(path: str) -> None:
-    from recloak.ratings import read
-    from recloak.related.similarity import nearest
+    from recloak._ratings.readers import read
+    from recloak._related.similarity import nearest
 
     ratings = read(path)
     nearest(ratings.until(0), 5)  # compiled before the clock that matters
@@ -26,7 +26,7 @@ def scipy_similarity(path: str) -> None:
     import numpy as np
     import scipy.sparse
 
-    from recloak.ratings import read
+    from recloak._ratings.readers import read
 
     matrix = scipy.sparse.csc_array(read(path).matrix, dtype=np.float64)
     timed(lambda: top_of((matrix / np.sqrt((matrix**2).sum(axis=0))).tocsr()))
@@ -47,7 +47,7 @@ def implicit_similarity(path: str) -> None:
     import scipy.sparse
     from implicit.nearest_neighbours import CosineRecommender
 
-    from recloak.ratings import read
+    from recloak._ratings.readers import read
 
     warnings.simplefilter("ignore")
     matrix = scipy.sparse.csr_matrix(read(path).matrix)
@@ -68,9 +68,9 @@ def timed(work) -> None:
 
 
 def simulation(path: str, evidence: str, method: str, literal: bool) -> dict[str, float]:
-    from recloak.ratings import read
-    from recloak.related.options import BoundOptions, MethodOptions
-    from recloak.related.simulate import simulate
+    from recloak._ratings.readers import read
+    from recloak._related.options import BoundOptions, MethodOptions
+    from recloak._related.simulation import simulate
 
     run = simulate(
         read(path),
@@ -91,16 +91,16 @@ def first_releases(path: str, n_releases: int) -> list[float]:
     """Make the first releases by ours, with similarities and proof; CPU seconds of every release."""
     import time
 
-    from recloak.ratings import read
-    from recloak.related.model import Holders, Release
-    from recloak.related.options import BoundOptions, MethodOptions, ProtocolOptions
-    from recloak.related.recipe import make_release
-    from recloak.related.similarity import nearest
-    from recloak.related.simulate import schedule
+    from recloak._ratings.readers import read
+    from recloak._related.model import Holders, ListRelease
+    from recloak._related.nightly import make_release
+    from recloak._related.options import BoundOptions, MethodOptions, ProtocolOptions
+    from recloak._related.similarity import nearest
+    from recloak._related.simulation import schedule
 
     ratings = read(path)
     holders, bound, method = Holders.of(ratings), BoundOptions(evidence="total"), MethodOptions()
-    made: list[Release] = []
+    made: list[ListRelease] = []
     spent: list[float] = []
     for moment in schedule(ratings, ProtocolOptions())[:n_releases]:
         started = time.process_time()
@@ -120,12 +120,12 @@ def beside_printed(path: str, limit: float) -> None:
 
 
 def large_release(path: str) -> dict[str, float]:
-    from recloak.ratings import read
-    from recloak.related.model import Holders
-    from recloak.related.options import BoundOptions, MethodOptions, ProtocolOptions
-    from recloak.related.recipe import make_release
-    from recloak.related.similarity import nearest
-    from recloak.related.simulate import schedule
+    from recloak._ratings.readers import read
+    from recloak._related.model import Holders
+    from recloak._related.nightly import make_release
+    from recloak._related.options import BoundOptions, MethodOptions, ProtocolOptions
+    from recloak._related.similarity import nearest
+    from recloak._related.simulation import schedule
 
     ratings = read(path)
     holders, method, bound = Holders.of(ratings), MethodOptions(), BoundOptions()

@@ -58,9 +58,9 @@ def _sources() -> tuple[str, str]:
 
 def _prepare(folder: Path, n_users: int) -> dict[str, list[str]]:
     """Make tokens, a history and the requests: posts that each name another three films that their writer rated."""
-    from recloak.mentions.sources import read_titles
-    from recloak.ratings import read
-    from recloak.service.tokens import create
+    from recloak._mentions.post_files import read_titles
+    from recloak._ratings.readers import read
+    from recloak._service.tokens import create
 
     source, listed = _sources()
     ratings = read(source)
@@ -82,13 +82,13 @@ def _prepare(folder: Path, n_users: int) -> dict[str, list[str]]:
 
 def _publish(folder: Path, ratings: Any) -> None:
     """Store lists of ten, drawn from the popular: what a list holds does not matter to its serving."""
-    from recloak.related.history import append, opened
-    from recloak.related.model import Lists, Release
+    from recloak._related.history import append, opened
+    from recloak._related.model import ListRelease, Lists
 
     rng, popular = np.random.default_rng(1), np.argsort(-ratings.popularity)[:200]
     lists = np.array([rng.choice(popular[popular != one], 10, replace=False) for one in range(ratings.n_items)])
     with opened(folder / "history.db", create=True) as store:
-        append(store, Release(1, 1, Lists(lists.astype(np.int32))), ratings.item_ids, {})
+        append(store, ListRelease(1, 1, Lists(lists.astype(np.int32))), ratings.item_ids, {})
 
 
 def _get(path: str) -> str:
@@ -107,7 +107,7 @@ def _server(folder: Path, options: argparse.Namespace) -> Iterator[tuple[int, in
     """Run a server for a while; give its port and process."""
     source, titles = _sources()
     command = [
-        sys.executable, "-c", "from recloak.cli.main import main; main()", "serve", "--port", "0",
+        sys.executable, "-c", "from recloak._cli.main import main; main()", "serve", "--port", "0",
         "--ratings", source, "--titles", titles, "--history", folder / "history.db", "--tokens", folder / "tokens.db",
         "--workers", options.workers, "--rate", "1e6", "--burst", "1000000",
     ]  # fmt: skip

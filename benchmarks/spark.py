@@ -54,8 +54,8 @@ def _tell(name: str, found: dict[str, Any]) -> None:
 
 def publish_here(source: str, mode: str) -> dict[str, Any]:
     """Publish with the local engine."""
-    from recloak.publish.recipe import publish
-    from recloak.ratings import read
+    from recloak._ratings.readers import read
+    from recloak._releases.publishing import publish
 
     with tempfile.TemporaryDirectory(prefix="recloak-") as folder:
         release = publish(read(source), mode=mode, rng=0)
@@ -65,13 +65,13 @@ def publish_here(source: str, mode: str) -> dict[str, Any]:
 
 def publish_on_spark(source: str, mode: str, master: str, conf: list[str]) -> dict[str, Any]:
     """Publish on Spark, watching all processes of this tree."""
-    from recloak.publish.options import PublishOptions
-    from recloak.spark.session import SparkOptions, session
+    from recloak._releases.options import PublishOptions
+    from recloak._spark.session import SparkOptions, session
 
     folder = Path(tempfile.mkdtemp(prefix="recloak-"))
     try:
         with _Watch() as watch, session(SparkOptions(master=master, conf=(*_DRIVER, *conf))) as spark:
-            from recloak.spark import publish as room
+            from recloak._spark import publishing as room
 
             watch.clock(room)
             room.publish(spark, source, folder / "out", options=PublishOptions(mode=mode), rng=0)
@@ -85,12 +85,12 @@ def publish_on_spark(source: str, mode: str, master: str, conf: list[str]) -> di
 
 def mllib_als(source: str, master: str) -> dict[str, Any]:
     """Factorise with Spark's own ALS: rank 22 as ours, 5 iterations."""
-    from recloak.spark.session import SparkOptions, session
+    from recloak._spark.session import SparkOptions, session
 
     with _Watch() as watch, session(SparkOptions(master=master, conf=("spark.driver.memory=6g",))) as spark:
         from pyspark.ml.recommendation import ALS
 
-        from recloak.spark.source import open_source
+        from recloak._spark.source import open_source
 
         frame = open_source(spark, source).frame.selectExpr("int(user) user", "int(item) item", "rating")
         ALS(rank=22, maxIter=5, regParam=0.05, userCol="user", itemCol="item", ratingCol="rating").fit(frame)

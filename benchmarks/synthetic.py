@@ -3,7 +3,7 @@
 ``python -m benchmarks synthetic [ml-1m] [netflix] [--no-ladder]`` writes each preset with ``recloak synth``'s own
 function in a fresh process (time and peak memory), reads it back and prints target, made and how far off. The ladder
 holds out the last tenth of each user's ratings and predicts it by item means, by user and item biases, and by the
-regularised factorisation of ``recloak.publish.pad``; on more than 50,000 users it takes the first 50,000, all items.
+regularised factorisation of ``recloak._releases.pad``; on more than 50,000 users it takes the first 50,000, all items.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmarks.measure import measure
-from recloak.ratings import IdMap, Ratings, Scale
+from recloak._ratings.ids import IdMap
+from recloak._ratings.model import Ratings, Scale
 
 SEED = 1
 HELD_OUT = 0.1
@@ -78,7 +79,8 @@ def show(part: str, target: tuple[float, ...], made: list[float], *, points: boo
 
 
 def write(path: str, name: str) -> int:
-    from recloak.ratings.synthetic import SynthOptions, write_synthetic
+    from recloak._ratings.synthetic.options import SynthOptions
+    from recloak._ratings.synthetic.synthetic_files import write_synthetic
 
     return write_synthetic(path, SynthOptions(preset=name), rng=SEED).n_ratings
 
@@ -129,7 +131,7 @@ def read_rows(path: str, n_users: int) -> Ratings:
 
 def ladder(ratings: Ratings, rank: int) -> list[float]:
     """Give the held-out RMSE of item means, of the bias model and of the factorisation; rows must ascend by time."""
-    from recloak.publish.pad import PadOptions, pad
+    from recloak._releases.pad import PadOptions, pad
 
     held = last_of_each(ratings.activity)
     users, items, values = ratings.users()[held], ratings.items[held], ratings.values[held]

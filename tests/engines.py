@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from recloak.errors import MissingExtraError
-from recloak.publish.options import PublishOptions
-from recloak.publish.pad import PadOptions
-from recloak.publish.recipe import publish as publish_here
-from recloak.publish.verify import verify as verify_here
-from recloak.ratings import ReadOptions, read
+from recloak._core.errors import MissingExtraError
+from recloak._ratings.options import ReadOptions
+from recloak._ratings.readers import read
+from recloak._releases.options import PublishOptions
+from recloak._releases.pad import PadOptions
+from recloak._releases.publishing import publish as publish_here
+from recloak._releases.verifier import verify as verify_here
 
 PAD = PadOptions(rank=3, iterations=2)
 SETTINGS = (
@@ -49,8 +50,8 @@ class Spark:
         self.session, self.folder = session, folder
 
     def publish(self, source: Path, folder: Path, layout: str | None = None, rng: int = 0, **options: Any) -> Path:
-        from recloak.spark.publish import publish
-        from recloak.spark.session import SparkOptions
+        from recloak._spark.publishing import publish
+        from recloak._spark.session import SparkOptions
 
         cutting = SparkOptions(block_ratings=100, bin_users=30, part_cells=300)
         chosen = PublishOptions(**options)
@@ -60,12 +61,12 @@ class Spark:
         return folder
 
     def verify(self, folder: Path, **demands: Any) -> Any:
-        from recloak.spark.verify import verify
+        from recloak._spark.verification import verify
 
         return verify(self.session, folder, **demands)
 
     def take_in(self, source: Path, **reading: Any) -> pl.DataFrame:
-        from recloak.spark.blocks import opened_blocks
+        from recloak._spark.user_blocks import opened_blocks
 
         beside = self.folder / "taken"
         with opened_blocks(
@@ -105,7 +106,7 @@ def cluster(master: str, *settings: str) -> Iterator[Any]:
     import os
     import sys
 
-    from recloak.spark.session import SparkOptions, require_spark, session
+    from recloak._spark.session import SparkOptions, require_spark, session
 
     try:
         require_spark()

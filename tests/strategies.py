@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from recloak.ratings import Ratings
+from recloak._ratings.model import Ratings
 
 
 @st.composite

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recloak.cli.main import run
+from recloak._cli.main import run
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -44,7 +44,7 @@ def test_a_command_line_example_runs(code, tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("code", blocks("console"))
 def test_a_command_line_example_runs_in_processes_of_its_own(code, tmp_path):
-    entry = "import sys; from recloak.cli.main import main; main(sys.argv[1:])"
+    entry = "import sys; from recloak._cli.main import main; main(sys.argv[1:])"
     for arguments in lines(code):
         subprocess.run([sys.executable, "-c", entry, *arguments], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
 

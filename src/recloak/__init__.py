@@ -17,26 +17,25 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from recloak.publish.recipe import publish
-    from recloak.publish.verify import verify
-    from recloak.ratings import Ratings, read
+    from recloak._ratings.model import Ratings
+    from recloak._ratings.readers import read
+    from recloak._releases.publishing import publish
+    from recloak._releases.verifier import verify
 
 __all__ = ["Ratings", "publish", "read", "verify"]
 
 _HOMES = {
-    "Ratings": ("recloak.ratings", "Ratings"),
-    "publish": ("recloak.publish", None),  # a room that can be called
-    "read": ("recloak.ratings", "read"),
-    "verify": ("recloak.publish.verify", "verify"),
+    "Ratings": "_ratings.model",
+    "publish": "_releases.publishing",
+    "read": "_ratings.readers",
+    "verify": "_releases.verifier",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'recloak' has no attribute {name!r}")
-    home, attribute = _HOMES[name]
-    module = importlib.import_module(home)
-    return module if attribute is None else getattr(module, attribute)
+    return getattr(importlib.import_module(f"recloak.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recloak.attacks.oracle import Guess, Knowledge, accounts, probe, probe_with_accounts
-from recloak.intervals import wilson
-from recloak.mentions.advise import advise, prepare_advisor, prepare_exact_advisor
-from recloak.ratings import Ratings
+from recloak._attacks.oracle import AskerKnowledge, Guess, accounts, probe, probe_with_accounts
+from recloak._core.intervals import wilson
+from recloak._mentions.advisor import advise, prepare_advisor, prepare_exact_advisor
+from recloak._ratings.model import Ratings
 
 DECOY = 10**9
 
@@ -79,7 +79,7 @@ def outsiders(ratings, guard, n_trials, *, n_known=12, n_popular=1000, seed=1):
         target, known, item = case(ratings, rng, n_known, n_popular)
         user = int(rng.choice(np.flatnonzero(np.arange(ratings.n_users) != target)))
         own = ratings.items[ratings.row(user)]
-        knowledge = Knowledge(tuple(ids(ratings, own)), tuple(ids(ratings, known)), public, ratings.n_users)
+        knowledge = AskerKnowledge(tuple(ids(ratings, own)), tuple(ids(ratings, known)), public, ratings.n_users)
         asked, user_id = ids(ratings, [item])[0], ratings.user_ids.ids[user]
         worlds = (index, without(index, target, item))
         trials.append(Trial(*(probe(asker(world, user_id), knowledge, asked) for world in worlds)))

@@ -8,15 +8,15 @@ from tests.attacks.test_matching import grouped
 from tests.attacks.test_matching import rows_of as naive_rows
 from tests.strategies import small_ratings
 
-from recloak.attacks.cells import count_cells, raters_of, rows_of
-from recloak.attacks.fingerprint import fingerprint
-from recloak.attacks.insider import insider
-from recloak.attacks.intersection import intersection
-from recloak.attacks.link import above_cap, betting_on_the_popular, link
-from recloak.attacks.model import Public
-from recloak.attacks.public import see_original
-from recloak.errors import InputError
-from recloak.ratings import Ratings
+from recloak._attacks.fingerprint import fingerprint
+from recloak._attacks.insider import insider
+from recloak._attacks.intersection import intersection
+from recloak._attacks.link import above_cap, betting_on_the_popular, link
+from recloak._attacks.model import Public
+from recloak._attacks.public_view import see_original
+from recloak._attacks.released_cells import count_cells, raters_of, rows_of
+from recloak._core.errors import InputError
+from recloak._ratings.model import Ratings
 
 
 @settings(max_examples=30)

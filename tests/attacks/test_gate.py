@@ -1,9 +1,9 @@
 import pytest
 
-from recloak.attacks.gate import Gate, parse_gate, pass_gate
-from recloak.attacks.model import Outcome
-from recloak.errors import OptionError
-from recloak.intervals import wilson
+from recloak._attacks.gate import Gate, parse_gate, pass_gate
+from recloak._attacks.model import Outcome
+from recloak._core.errors import OptionError
+from recloak._core.intervals import wilson
 
 
 def outcome(successes: int | None, known: int = 8, name: str = "scoreboard") -> Outcome:

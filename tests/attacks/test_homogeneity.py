@@ -3,9 +3,9 @@
 import pytest
 from tests.attacks.test_matching import grouped, single_clues
 
-from recloak.attacks.homogeneity import homogeneity
-from recloak.attacks.public import see_original
-from recloak.ratings import Ratings
+from recloak._attacks.homogeneity import homogeneity
+from recloak._attacks.public_view import see_original
+from recloak._ratings.model import Ratings
 
 
 def test_a_profile_is_pinned_down_by_its_items_alone_or_by_its_labels():

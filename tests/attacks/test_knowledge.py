@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import small_ratings
 
-from recloak.attacks.knowledge import draw_clues
-from recloak.attacks.model import Knowledge
-from recloak.errors import InputError, OptionError
-from recloak.ratings import Ratings
+from recloak._attacks.knowledge import draw_clues
+from recloak._attacks.model import Knowledge
+from recloak._core.errors import InputError, OptionError
+from recloak._ratings.model import Ratings
 
 
 @given(small_ratings(), st.integers(1, 9), st.integers(1, 20))

@@ -8,17 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import small_ratings
 
-from recloak.attacks.columns import item_means, support
-from recloak.attacks.homogeneity import homogeneity
-from recloak.attacks.knowledge import draw_clues
-from recloak.attacks.label import label, label_tolerant
-from recloak.attacks.matching import Kernel, match, score
-from recloak.attacks.model import Clues, Knowledge, Public
-from recloak.attacks.nearest import nearest
-from recloak.attacks.public import see_original
-from recloak.attacks.scoreboard import scoreboard, scoreboard_paper
-from recloak.attacks.structure import structure
-from recloak.ratings import Ratings
+from recloak._attacks.clue_matching import Kernel, match, score
+from recloak._attacks.homogeneity import homogeneity
+from recloak._attacks.knowledge import draw_clues
+from recloak._attacks.label import label, label_tolerant
+from recloak._attacks.model import Clues, Knowledge, Public
+from recloak._attacks.nearest import nearest
+from recloak._attacks.public_columns import item_means, support
+from recloak._attacks.public_view import see_original
+from recloak._attacks.scoreboard import scoreboard, scoreboard_paper
+from recloak._attacks.structure import structure
+from recloak._ratings.model import Ratings
 
 KNOWN = st.builds(Knowledge, known=st.integers(1, 4), wrong_items=st.integers(0, 1), wrong_ratings=st.integers(0, 1))
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from tests.attacks.oracle_worlds import outsiders, told, with_accounts
 
-from recloak.mentions.advise import Guard
-from recloak.ratings import Ratings
+from recloak._mentions.oracle_guard import OracleGuard
+from recloak._ratings.model import Ratings
 
-GUARD = Guard(b"0123456789abcdef")
+GUARD = OracleGuard(b"0123456789abcdef")
 
 
 @cache

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from recloak.attacks.options import PassiveOptions
-from recloak.attacks.passive import VARIANTS, attack
-from recloak.errors import InputError
-from recloak.ratings import Ratings
-from recloak.related.model import Lists, Release
+from recloak._attacks.options import PassiveOptions
+from recloak._attacks.passive import VARIANTS, attack
+from recloak._core.errors import InputError
+from recloak._ratings.model import Ratings
+from recloak._related.model import ListRelease, Lists
 
 # User 0 holds items 0, 1, 2 and adds item 3 at time 5; the others hold items 4 and 5 and add nothing.
 RATINGS = Ratings.from_arrays([0, 0, 0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 4, 5, 4, 5], [5.0] * 8, [0, 0, 0, 5, 0, 0, 0, 0])
@@ -16,7 +16,7 @@ TELLING = Lists(np.array([[3], [3], [3], [0], [5], [4]], np.int32))
 
 
 def curves(first, second):
-    releases = [Release(1, 0, first), Release(2, 5, second)]
+    releases = [ListRelease(1, 0, first), ListRelease(2, 5, second)]
     return {curve.variant: curve for curve in attack(releases, RATINGS, PassiveOptions(known=2), rng=1)}
 
 
@@ -48,4 +48,4 @@ def test_the_same_seed_gives_the_same_curves():
 
 def test_one_release_cannot_be_compared():
     with pytest.raises(InputError, match="compares two releases"):
-        attack([Release(1, 0, STILL)], RATINGS)
+        attack([ListRelease(1, 0, STILL)], RATINGS)

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from recloak.attacks import padded, public
-from recloak.attacks.columns import support
-from recloak.attacks.public import see_release
-from recloak.errors import SourceError
-from recloak.ratings import Ratings
+from recloak._attacks import padded_release, public_view
+from recloak._attacks.public_columns import support
+from recloak._attacks.public_view import see_release
+from recloak._core.errors import SourceError
+from recloak._ratings.model import Ratings
 
 RATINGS = Ratings.from_arrays(list("abcd"), ["x", "x", "y", "z"], [1.0, 3.0, 4.0, 5.0])
 MEMBERS = pl.DataFrame({"user": [11, 12, 13, 14], "group": [7, 7, 9, 9]})
@@ -76,7 +76,7 @@ def test_support_counts_users_not_profiles(release):
 def test_a_release_that_does_not_fit_into_memory_is_refused_in_a_sentence(release, monkeypatch):
     if not list(release[0].glob("*.parquet")):
         pytest.skip("only Parquet tells its rows without being read")
-    monkeypatch.setattr(public, "MOST_CELLS", 1)
+    monkeypatch.setattr(public_view, "MOST_CELLS", 1)
     with pytest.raises(SourceError, match="must fit into memory: at most 1 rows"):
         see_release(release[0], release[1], RATINGS)
 
@@ -100,7 +100,7 @@ def see_padded(tmp_path, profiles):
 
 @pytest.mark.parametrize("order", ["as written", "shuffled"])
 def test_a_padded_release_takes_a_byte_a_cell_in_whatever_order_it_stands(tmp_path, order, monkeypatch):
-    monkeypatch.setattr(padded, "_PIECE", 4)
+    monkeypatch.setattr(padded_release, "_PIECE", 4)
     shown = PADDED if order == "as written" else PADDED.sample(fraction=1, shuffle=True, seed=1)
     seen = see_padded(tmp_path, shown)
     assert seen.is_complete
@@ -111,14 +111,14 @@ def test_a_padded_release_takes_a_byte_a_cell_in_whatever_order_it_stands(tmp_pa
 
 
 def test_a_padded_release_with_too_many_values_is_read_all_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(padded, "MOST_VALUES", 5)
+    monkeypatch.setattr(padded_release, "MOST_VALUES", 5)
     seen = see_padded(tmp_path, PADDED)
     assert seen.is_complete
     assert seen.labels.reshape(3, 2).T.tolist() == [[2.0, 2.5, 3.0], [1.0, 4.0, 5.0]]
 
 
 def test_a_padded_release_is_not_bound_by_the_memory_of_a_sparse_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(public, "MOST_CELLS", 4)
+    monkeypatch.setattr(public_view, "MOST_CELLS", 4)
     assert see_padded(tmp_path, PADDED).is_complete
 
 

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from tests.attacks.test_matching import grouped
 
-from recloak.attacks import run as running
-from recloak.attacks.conclusion import Audit
-from recloak.attacks.gate import parse_gate
-from recloak.attacks.model import IDENTIFYING, Outcome, Public, judge
-from recloak.attacks.options import AuditOptions
-from recloak.attacks.public import Published
-from recloak.attacks.run import audit
-from recloak.errors import OptionError
-from recloak.intervals import wilson
-from recloak.randomness import randomness
-from recloak.ratings import Ratings, Scale
+from recloak._attacks import auditing as running
+from recloak._attacks.audit_result import Audit
+from recloak._attacks.auditing import audit
+from recloak._attacks.gate import parse_gate
+from recloak._attacks.model import IDENTIFYING, Outcome, Public, judge
+from recloak._attacks.options import AuditOptions
+from recloak._attacks.public_view import ReleaseView
+from recloak._core.errors import OptionError
+from recloak._core.intervals import wilson
+from recloak._core.randomness import randomness
+from recloak._ratings.model import Ratings, Scale
 
 OPTIONS = AuditOptions(targets=40, known=(1, 4), varied_at=4)
 
@@ -31,7 +31,7 @@ def ratings():
 
 @pytest.fixture(scope="module")
 def found(ratings):
-    return audit(ratings, Published(grouped(ratings, 4), {"k": 4}), options=OPTIONS, rng=1)
+    return audit(ratings, ReleaseView(grouped(ratings, 4), {"k": 4}), options=OPTIONS, rng=1)
 
 
 def test_every_attack_of_the_contract_is_run(found):
@@ -45,7 +45,7 @@ def test_every_attack_of_the_contract_is_run(found):
     ("asked", "promised", "counted"), [(None, None, "50 %"), (None, 0.25, "25 %"), (0.4, 0.25, "40 %")]
 )
 def test_the_cap_on_links_is_the_one_asked_for_else_the_one_promised(ratings, asked, promised, counted):
-    release = Published(grouped(ratings, 4), {"k": 4, "max_link": promised})
+    release = ReleaseView(grouped(ratings, 4), {"k": 4, "max_link": promised})
     stage = running._Stage(ratings, release.public, release, None, AuditOptions(link_cap=asked), randomness(1))
     units = [blank.unit for blank, _ in running._cell_runs(stage) if blank.name == "link-cap"]
     assert units == [f"cells in which more than {counted} of the group rated the item"]
@@ -53,7 +53,7 @@ def test_the_cap_on_links_is_the_one_asked_for_else_the_one_promised(ratings, as
 
 def insiders(ratings, public, k):
     """Prepare the attacks of insiders, by the number of colluders."""
-    stage = running._Stage(ratings, public, Published(public, {"k": k}), None, AuditOptions(), randomness(1))
+    stage = running._Stage(ratings, public, ReleaseView(public, {"k": k}), None, AuditOptions(), randomness(1))
     return {blank.known: run for blank, run in running._cell_runs(stage) if blank.name == "insider"}
 
 
@@ -116,7 +116,7 @@ def test_one_release_alone_leaves_the_intersection_unmeasured(found):
 
 
 def test_two_releases_are_intersected(ratings):
-    release = Published(grouped(ratings, 4), {"k": 4})
+    release = ReleaseView(grouped(ratings, 4), {"k": 4})
     found = audit(ratings, release, second=release, options=OPTIONS, rng=1)
     one = next(one for one in found.outcomes if one.name == "intersection")
     assert one.release is not None
@@ -128,7 +128,7 @@ def test_an_attack_that_raises_is_not_measured_and_the_audit_does_not_pass(ratin
         raise ZeroDivisionError("on purpose")
 
     monkeypatch.setitem(running._NAMED, "nearest", ("looks", broken))
-    found = audit(ratings, Published(grouped(ratings, 4), {"k": 4}), options=OPTIONS, rng=1)
+    found = audit(ratings, ReleaseView(grouped(ratings, 4), {"k": 4}), options=OPTIONS, rng=1)
     failed = [one for one in found.outcomes if one.name == "nearest"]
     assert all((one.verdict, one.release) == ("not measured", None) for one in failed)
     assert "on purpose" in failed[0].reason
@@ -137,7 +137,7 @@ def test_an_attack_that_raises_is_not_measured_and_the_audit_does_not_pass(ratin
 
 def test_an_unprotected_release_fails_where_everybody_is_named():
     alone = Ratings.from_arrays(np.arange(20), np.arange(20), np.tile([1.0, 5.0], 10))
-    found = audit(alone, Published(grouped(alone, 1), {"k": 4}), options=OPTIONS, rng=1)
+    found = audit(alone, ReleaseView(grouped(alone, 1), {"k": 4}), options=OPTIONS, rng=1)
     scoreboard = next(one for one in found.outcomes if one.name == "scoreboard")
     assert scoreboard.release is not None
     assert (scoreboard.release.rate, scoreboard.release.high) == (1.0, 1.0)
@@ -151,7 +151,7 @@ def test_the_original_alone_can_be_audited(ratings):
 
 
 def test_the_same_seed_gives_the_same_outcomes(ratings, found):
-    again = audit(ratings, Published(grouped(ratings, 4), {"k": 4}), options=OPTIONS, rng=1)
+    again = audit(ratings, ReleaseView(grouped(ratings, 4), {"k": 4}), options=OPTIONS, rng=1)
     assert again.to_json() == found.to_json()
 
 

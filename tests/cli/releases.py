@@ -4,8 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from recloak.publish.recipe import publish
-from recloak.ratings import Ratings, read
+from recloak._ratings.model import Ratings
+from recloak._ratings.readers import read
+from recloak._releases.publishing import publish
 
 
 def write_source(folder: Path, *, n_users: int = 60, n_items: int = 40) -> Path:

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from tests.cli.releases import write_release, write_source
 
-from recloak.cli.main import run
-from recloak.cli.opening import publish_again
-from recloak.publish.options import PadOptions
-from recloak.publish.recipe import publish
-from recloak.ratings import read
+from recloak._cli.main import run
+from recloak._cli.open_release import publish_again
+from recloak._ratings.readers import read
+from recloak._releases.options import PadOptions
+from recloak._releases.publishing import publish
 
 FEW = ["--targets", "30", "--varied-at", "4", "--seed", "3"]
 
@@ -109,7 +109,7 @@ def test_the_second_release_is_made_as_the_first_was(made, tmp_path, monkeypatch
     first = publish(ratings, k=3, mode="pure", pad_options=PadOptions(predictor="bias"), rng=1)
     first.write(tmp_path / "out")
     monkeypatch.setattr(
-        "recloak.evaluate.trial.publish_aside", lambda _, options, **more: asked.update(k=options.k, **more)
+        "recloak._evaluation.trial_release.publish_aside", lambda _, options, **more: asked.update(k=options.k, **more)
     )
     publish_again(tmp_path / "out-private", ratings)
     assert (asked["k"], asked["pad_options"].predictor) == (3, "bias")

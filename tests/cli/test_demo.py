@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from recloak.cli import demonstration
-from recloak.cli.main import run
-from recloak.report import Chapter
+from recloak._cli import demo_steps
+from recloak._cli.main import run
+from recloak._report import Chapter
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_a_later_step_adds_its_part_to_the_same_report(tmp_path, monkeypatch, ca
         (demo.folder / "part" / "note.txt").write_text("hello")
         return demo.add(results={"greet": 1}, chapters=(Chapter("A later chapter"),), account=("Greeted.",))
 
-    monkeypatch.setattr(demonstration, "STEPS", (greet,))
+    monkeypatch.setattr(demo_steps, "STEPS", (greet,))
     for _ in range(2):
         assert run(["demo", "-o", str(tmp_path / "out")]) == 0
     assert "A later chapter" in (tmp_path / "out" / "report.html").read_text()
@@ -63,14 +63,14 @@ def test_a_later_step_adds_its_part_to_the_same_report(tmp_path, monkeypatch, ca
 
 
 def test_a_step_that_fails_leaves_the_older_demo(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(demonstration, "STEPS", ())
+    monkeypatch.setattr(demo_steps, "STEPS", ())
     assert run(["demo", "-o", str(tmp_path / "out")]) == 0
     before = (tmp_path / "out" / "report.html").read_text()
 
     def broken(demo):
         raise OSError(28, "No space left on device", str(demo.folder))
 
-    monkeypatch.setattr(demonstration, "STEPS", (broken,))
+    monkeypatch.setattr(demo_steps, "STEPS", (broken,))
     assert run(["demo", "-o", str(tmp_path / "out")]) == 2
     assert (tmp_path / "out" / "report.html").read_text() == before
     assert [file.name for file in tmp_path.iterdir()] == ["out"]

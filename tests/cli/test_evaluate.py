@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from tests.cli.releases import write_release, write_source
 
-from recloak.cli.main import run
+from recloak._cli.main import run
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.cli.releases import write_release, write_source
 
-from recloak.related.history import _tables as history
-from recloak.service import tokens
+from recloak._related.history import _tables as history
+from recloak._service import tokens
 
 PAGE = (Path(__file__).parents[2] / "docs" / "files.md").read_text(encoding="utf-8")
 NAMED = set(re.findall(r"`([\w.-]+)`", PAGE))

@@ -6,7 +6,7 @@ import sys
 HELP_OF_EVERYTHING = """
 import sys
 import click
-from recloak.cli.main import cli
+from recloak._cli.main import cli
 
 def walk(command, names):
     context = click.Context(command, info_name=names[-1])

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recloak.cli.main import run
+from recloak._cli.main import run
 
 
 @pytest.fixture

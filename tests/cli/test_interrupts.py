@@ -11,15 +11,15 @@ from pathlib import Path
 import click
 import pytest
 
-from recloak import progress, stopping
-from recloak.cli import main
-from recloak.files import written_folder
-from recloak.publish.release import Release
-from recloak.publish.verify import verify
+from recloak._cli import main
+from recloak._core import progress, stopping
+from recloak._core.files import written_folder
+from recloak._releases.release import Release
+from recloak._releases.verifier import verify
 
 ROOT = Path(__file__).parents[2]
 SENTENCE = "recloak: stopped; nothing was left half-written\n"
-RUN = "import sys, recloak.cli.main as door; print('ready', flush=True); door.main(sys.argv[1:])"
+RUN = "import sys, recloak._cli.main as door; print('ready', flush=True); door.main(sys.argv[1:])"
 
 
 @pytest.fixture(autouse=True)
@@ -140,9 +140,9 @@ def ended(run: subprocess.Popen[str]) -> tuple[str, str]:
 STUCK = """
 import hashlib, sys, time, click
 from pathlib import Path
-from recloak import progress
-from recloak.cli import main
-from recloak.files import written_folder
+from recloak._core import progress
+from recloak._cli import main
+from recloak._core.files import written_folder
 
 class Finaliser:
     def __del__(self):
@@ -183,7 +183,7 @@ def test_a_second_stop_ends_a_run_that_hears_none(tmp_path):
 
 
 def test_a_stop_waits_for_no_compiled_work(tmp_path):
-    work = "from recloak.threads import in_shares; in_shares(lambda *_: time.sleep(500), 4, little=2)"
+    work = "from recloak._core.threads import in_shares; in_shares(lambda *_: time.sleep(500), 4, little=2)"
     run = ready(STUCK.format(seconds=0, then=work), str(tmp_path))
     time.sleep(1)
     run.send_signal(signal.SIGINT)

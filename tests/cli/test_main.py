@@ -4,8 +4,8 @@ import sys
 import click
 import pytest
 
-from recloak.cli import main
-from recloak.errors import InputError, RefusedError
+from recloak._cli import main
+from recloak._core.errors import InputError, RefusedError
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_mistyped_command_is_told_which_one_is_near(capsys, line, near):
 
 def test_the_help_of_all_speaks_of_no_file_of_ours(capsys):
     assert main.run(["--help"]) == 0
-    assert "recloak.cli" not in capsys.readouterr().out
+    assert "recloak._cli" not in capsys.readouterr().out
 
 
 def test_a_wrong_command_or_flag_leaves_with_2_and_points_to_help(capsys):
@@ -101,7 +101,7 @@ def test_every_command_and_every_flag_has_a_text():
 
 
 def test_help_stays_quick_by_importing_no_heavy_room():
-    code = "import sys; from recloak.cli.main import run; run(['--help']); print(*sys.modules)"
+    code = "import sys; from recloak._cli.main import run; run(['--help']); print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"numba", "polars", "scipy", "altair", "sqlalchemy"} & set(modules)
 

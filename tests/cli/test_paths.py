@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from recloak.cli.main import run
-from recloak.errors import InputError
+from recloak._cli.main import run
+from recloak._core.errors import InputError
 
 NO_SOURCE = "nope: there is no such file or folder"
 NO_FILE = "nope: there is no such file"
@@ -71,8 +71,8 @@ WRONG = [
 
 ONE_BY_ONE = """
 import json, sys
-from recloak.cli.main import run
-from recloak.errors import InputError
+from recloak._cli.main import run
+from recloak._core.errors import InputError
 heavy = {"numba", "numpy", "polars", "pyarrow", "scipy", "sqlalchemy", "uvicorn"}
 for words in json.loads(sys.argv[1]):
     code = run(words)
@@ -120,8 +120,8 @@ def test_what_a_cluster_reads_is_not_looked_for_on_this_machine(tmp_path, monkey
         raise InputError("opened")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("recloak.cli.commands.inspect._on_spark", reached)
-    monkeypatch.setattr("recloak.related.history.opened", reached)
+    monkeypatch.setattr("recloak._cli.commands.inspect._on_spark", reached)
+    monkeypatch.setattr("recloak._related.history.opened", reached)
     for words in (["inspect", "no/such", "--engine", "spark"], ["related", "history", "postgresql://host/lists"]):
         assert run(words) == 2
         assert capsys.readouterr().err == "recloak: opened\n"

@@ -1,9 +1,9 @@
 import json
 
 import pytest
-from tests.publish.helpers import some_ratings
+from tests.releases.helpers import some_ratings
 
-from recloak.cli.main import run
+from recloak._cli.main import run
 
 
 @pytest.fixture

@@ -8,11 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from recloak.errors import SourceError
-from recloak.publish.verify import verify
-from recloak.ratings import Ratings, read
+from recloak._core.errors import SourceError
+from recloak._ratings.model import Ratings
+from recloak._ratings.readers import read
+from recloak._releases.verifier import verify
 from tests.engines import Here, account_of, profiles_by_user
-from tests.publish import tampering
+from tests.releases import tampering
 
 N_USERS, N_ITEMS = 70, 14
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from recloak.publish.model import MANIFEST, part_name, sealed
-from recloak.publish.verify import verify
+from recloak._releases.model.release_format import MANIFEST, part_name, sealed
+from recloak._releases.verifier import verify
 from tests.contracts.test_engines import obvious_ratings, some_ratings, write_source
 from tests.engines import Here, profiles_by_user
 

@@ -1,7 +1,7 @@
 import pytest
 
-from recloak import errors
-from recloak.errors import InputError, InternalError, RecloakError, RefusedError, SourceError
+from recloak._core import errors
+from recloak._core.errors import InputError, InternalError, RecloakError, RefusedError, SourceError
 
 
 def tree(root: type[RecloakError]) -> list[type[RecloakError]]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recloak.errors import InputError
-from recloak.files import scratch_folder, sha256_of, written_file, written_folder
+from recloak._core.errors import InputError
+from recloak._core.files import scratch_folder, sha256_of, written_file, written_folder
 
 
 def names(folder: Path) -> list[str]:
@@ -129,7 +129,7 @@ def test_a_folder_in_place_of_a_file_and_the_other_way_round_are_told(tmp_path):
 def test_what_a_killed_run_left_is_cleared_by_the_next(tmp_path):
     code = f"""
 import time
-from recloak.files import written_folder
+from recloak._core.files import written_folder
 with written_folder({str(tmp_path / "out")!r}) as aside:
     (aside / "half").write_text("1")
     print("ready", flush=True)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recloak.errors import OptionError
-from recloak.intervals import Z_95, wilson
+from recloak._core.errors import OptionError
+from recloak._core.intervals import Z_95, wilson
 
 
 @given(st.integers(1, 10**6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recloak.errors import OptionError
-from recloak.options import Options, option
+from recloak._core.errors import OptionError
+from recloak._core.options import Options, option
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-from recloak import progress
+from recloak._core import progress
 
 
 class Ear:

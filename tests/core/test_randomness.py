@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recloak.errors import OptionError
-from recloak.randomness import Randomness, randomness
+from recloak._core.errors import OptionError
+from recloak._core.randomness import Randomness, randomness
 
 
 def draw(source: Randomness, *names: str | int) -> list[int]:

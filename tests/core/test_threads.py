@@ -4,8 +4,8 @@ import time
 import numba
 import pytest
 
-from recloak import stopping
-from recloak.threads import apart, in_shares, workers
+from recloak._core import stopping
+from recloak._core.threads import apart, in_shares, workers
 
 
 @pytest.fixture(autouse=True)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from recloak.related.anonymise import n_kept
-from recloak.related.brute import verify_naive
-from recloak.related.model import Holders, require_proper
-from recloak.related.similarity import nearest
-from recloak.related.verify import verify
+from recloak._related.anonymise import n_kept
+from recloak._related.brute_force import verify_naive
+from recloak._related.model import Holders, require_proper
+from recloak._related.similarity import nearest
+from recloak._related.verifier import verify
 from tests.related.histories import random_bound, random_history, safe_releases, true_releases
 
 
@@ -56,8 +56,8 @@ def test_permuting_never_keeps_less_than_suppressing(seed):
     bound = random_bound(rng)
     made = safe_releases(ratings, n_periods, top, bound, "supp")
     last, before = made[-1], made[:-1]
-    from recloak.related.anonymise import anonymise
-    from recloak.related.leaks import Watch
+    from recloak._related.anonymise import anonymise
+    from recloak._related.leaks import Watch
 
     watch = Watch(tuple(before[len(before) - bound.span(len(made)) :]), last.time, Holders.of(ratings), bound)
     ranking = nearest(ratings.until(last.time), top + 3)

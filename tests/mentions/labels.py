@@ -37,8 +37,8 @@ def _read(kind, line):
 
 def key(name, year):
     """Give what two lists of titles have in common for one film: its folded words before the first colon, and year."""
-    from recloak.mentions.text import fold_all
-    from recloak.mentions.titles import article_first
+    from recloak._mentions.text import fold_all
+    from recloak._mentions.titles import article_first
 
     return " ".join(fold_all(article_first(name))), year
 
@@ -94,7 +94,7 @@ def judge(post, found, titles):
 
 def measure(part, index, known=None):
     """Count over a part: finds of tier sure, and of both tiers; films that the title list lacks are left out."""
-    from recloak.mentions.decide import find_in
+    from recloak._mentions.decide import find_in
 
     sure, both, errors = Count(), Count(), []
     for post in labelled(part):

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from recloak.errors import OptionError
-from recloak.mentions.advise import Advice, Change, band_of
-from recloak.mentions.algorithms import Candidates, gains
-from recloak.mentions.kernels import standings
-from recloak.mentions.options import IdentifyOptions
-from recloak.ratings import Ratings
+from recloak._core.errors import OptionError
+from recloak._mentions.advisor import Advice, DraftChange, band_of
+from recloak._mentions.algorithms import Candidates, gains
+from recloak._mentions.identification_kernels import standings
+from recloak._mentions.options import IdentifyOptions
+from recloak._ratings.model import Ratings
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +42,9 @@ def advise(index, user, earlier, draft, *, k=10):
         after=band_of(after),
         hidden=bool(after > k),
         telling=_telling(asked, without),
-        drops=tuple(Change((asked.id(one),), (), band_of(p)) for one, p in zip(asked.draft, without, strict=True)),
+        drops=tuple(DraftChange((asked.id(one),), (), band_of(p)) for one, p in zip(asked.draft, without, strict=True)),
         adds=_single_adds(asked),
-        cheapest=Change((), (), band_of(after)) if after > k else _cheapest(asked, k),
+        cheapest=DraftChange((), (), band_of(after)) if after > k else _cheapest(asked, k),
         n_unknown=asked.n_unknown,
     )
 
@@ -112,7 +112,7 @@ def _telling(asked, without):
 def _single_adds(asked):
     lures = asked.lures()[:3]
     places = asked.places_of([[*asked.earlier, *asked.draft, lure] for lure in lures])
-    return tuple(Change((), (asked.id(one),), band_of(place)) for one, place in zip(lures, places, strict=True))
+    return tuple(DraftChange((), (asked.id(one),), band_of(place)) for one, place in zip(lures, places, strict=True))
 
 
 def _cheapest(asked, k):
@@ -124,7 +124,7 @@ def _cheapest(asked, k):
         best = int(np.argmax(places))
         if places[best] > k:
             d, a = mixes[best]
-            return Change(tuple(map(asked.id, drops[:d])), tuple(map(asked.id, lures[:a])), band_of(places[best]))
+            return DraftChange(tuple(map(asked.id, drops[:d])), tuple(map(asked.id, lures[:a])), band_of(places[best]))
     return None
 
 

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recloak.errors import InputError, OptionError
-from recloak.mentions import IdentifyOptions, stand_by
-from recloak.mentions.advise import BANDS, EXACT_BANDS, Guard, advise, band_of, prepare_advisor, prepare_exact_advisor
-from recloak.mentions.algorithms import Candidates, ignoring_popular
-from recloak.mentions.places import places_of, question
-from recloak.ratings import Ratings
+from recloak._core.errors import InputError, OptionError
+from recloak._mentions.advisor import BANDS, EXACT_BANDS, advise, band_of, prepare_advisor, prepare_exact_advisor
+from recloak._mentions.algorithms import Candidates, ignoring_popular, stand_by
+from recloak._mentions.draft_ranks import places_of, question
+from recloak._mentions.options import IdentifyOptions
+from recloak._mentions.oracle_guard import OracleGuard
+from recloak._ratings.model import Ratings
 from tests.mentions import plain_advise
 from tests.mentions.test_defend import crowd
 from tests.mentions.test_identify import said, watched
@@ -174,7 +175,9 @@ def test_an_attacker_who_ignores_all_that_is_said_reads_it_in_full():
 def test_guarded_advice_never_says_hidden_where_exact_advice_does_not(ratings, data):
     """Neither for the draft nor for any change of it, whatever the crowd."""
     options = IdentifyOptions(heavy=data.draw(st.sampled_from([0.3, 1.0])))
-    guard = Guard(b"0123456789abcdef", data.draw(st.sampled_from([0.3, 1.0])), data.draw(st.sampled_from([0.2, 1.0])))
+    guard = OracleGuard(
+        b"0123456789abcdef", data.draw(st.sampled_from([0.3, 1.0])), data.draw(st.sampled_from([0.2, 1.0]))
+    )
     known = ratings.item_ids.ids.to_list()
     earlier, draft = (data.draw(st.lists(st.sampled_from(known), max_size=n)) for n in (5, 8))
     asked = (data.draw(st.integers(0, ratings.n_users - 1)), earlier, draft)
@@ -196,7 +199,7 @@ def test_guarded_advice_never_says_hidden_where_exact_advice_does_not(ratings, d
 @given(odd_ratings(), st.data())
 def test_nothing_that_is_asked_depends_on_who_is_outside_the_crowd(ratings, data):
     """Give somebody outside the crowd other ratings, with the public numbers of raters as they were."""
-    guard = Guard(data.draw(st.binary(min_size=16, max_size=16)))
+    guard = OracleGuard(data.draw(st.binary(min_size=16, max_size=16)))
     index = prepare_advisor(ratings, IdentifyOptions(heavy=1.0), guard=guard)
     outside = np.flatnonzero(~guard.crowd_of(ratings.user_ids.ids.to_list()))
     asker = data.draw(st.integers(0, ratings.n_users - 1))
@@ -212,14 +215,14 @@ def test_nothing_that_is_asked_depends_on_who_is_outside_the_crowd(ratings, data
 
 
 def test_a_crowd_is_the_same_for_the_same_secret_whoever_else_is_there():
-    guard = Guard(b"0123456789abcdef")
+    guard = OracleGuard(b"0123456789abcdef")
     assert guard.crowd_of(list(range(1000))).tolist()[:500] == guard.crowd_of(list(range(500))).tolist()
     assert 400 < guard.crowd_of(list(range(1000))).sum() < 600
-    assert (guard.crowd_of(list(range(100))) != Guard(b"another secret..").crowd_of(list(range(100)))).any()
+    assert (guard.crowd_of(list(range(100))) != OracleGuard(b"another secret..").crowd_of(list(range(100)))).any()
 
 
 def test_k_between_two_borders_is_read_as_the_next_so_that_it_tells_no_place():
-    guarded = prepare_advisor(busy(), guard=Guard(b"0123456789abcdef"))
+    guarded = prepare_advisor(busy(), guard=OracleGuard(b"0123456789abcdef"))
     row = busy().item_ids.decode(busy().items[busy().row(7)]).to_list()
     for draft in (row[:1], row[:2], row[:3]):
         assert len({advise(guarded, 7, [], draft, k=k).hidden for k in range(1, 11)}) == 1
@@ -235,7 +238,7 @@ def test_k_between_two_borders_is_read_as_the_next_so_that_it_tells_no_place():
 )
 def test_a_guard_that_guards_nothing_is_refused(wrong, rule):
     with pytest.raises(OptionError, match=rule):
-        Guard(**wrong)
+        OracleGuard(**wrong)
 
 
 def test_threads_that_ask_at_once_get_the_answers_of_one_that_asks_alone():
@@ -249,7 +252,7 @@ def test_threads_that_ask_at_once_get_the_answers_of_one_that_asks_alone():
 
 @pytest.mark.data
 def test_adding_up_once_agrees_with_scoring_anew_on_movielens_1m(data):
-    from recloak.ratings import read
+    from recloak._ratings.readers import read
 
     ratings = read(data / "ml" / "ml-1m.inter")
     quick, plain = prepare_exact_advisor(ratings), plain_advise.prepare(ratings)
@@ -263,7 +266,7 @@ def test_adding_up_once_agrees_with_scoring_anew_on_movielens_1m(data):
 
 @pytest.mark.data
 def test_an_answer_takes_under_3_ms_of_one_core_at_movielens_1m_size(data):
-    from recloak.ratings import read
+    from recloak._ratings.readers import read
 
     ratings = read(data / "ml" / "ml-1m.inter")
     index = prepare_exact_advisor(ratings)

@@ -7,10 +7,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 
-from recloak.cli.main import run
-from recloak.mentions import IdentifyOptions, mentions_from_table
-from recloak.mentions.algorithms import Candidates
-from recloak.mentions.defend import (
+from recloak._cli.main import run
+from recloak._mentions.algorithms import Candidates
+from recloak._mentions.defences import (
     EXTRA,
     defend,
     misdirect,
@@ -19,7 +18,9 @@ from recloak.mentions.defend import (
     suppress_mentions,
     with_extra,
 )
-from recloak.ratings import Ratings
+from recloak._mentions.mention_tables import mentions_from_table
+from recloak._mentions.options import IdentifyOptions
+from recloak._ratings.model import Ratings
 from tests.mentions.test_identify import attacked, said, watched
 
 

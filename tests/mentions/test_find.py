@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recloak.cli.main import run
-from recloak.mentions.decide import find_in
-from recloak.mentions.find import find_mentions, read_popularity, talk_of
-from recloak.mentions.lexicon import remember
-from recloak.mentions.matching import index_titles
-from recloak.mentions.sources import posts_from_table, read_titles, title_list
-from recloak.mentions.text import LONGEST_KEPT, MOST_KEPT
-from recloak.mentions.titles import parse
+from recloak._cli.main import run
+from recloak._mentions.decide import find_in
+from recloak._mentions.finder import find_mentions, read_popularity, talk_of
+from recloak._mentions.lexicon import remember
+from recloak._mentions.post_files import posts_from_table, read_titles, title_list
+from recloak._mentions.text import LONGEST_KEPT, MOST_KEPT
+from recloak._mentions.title_matching import index_titles
+from recloak._mentions.titles import parse
 from tests.mentions.labels import FOLDER, film_keys, labelled, measure, title_lines
 
 LISTED = """Matrix, The (1999)|Up (2009)|Her (2013)|It (2017)|It (1990)|Heat (1995)|King Kong (1933)|King Kong (2005)|
@@ -54,8 +54,8 @@ def test_the_held_half_reaches_its_figures(big_index):
 @pytest.mark.data
 @pytest.mark.parametrize(("with_popularity", "precise"), [(True, 0.95), (False, 0.90)])
 def test_the_held_half_stands_against_9724_titles_full_of_traps(data, with_popularity, precise):
-    from recloak.mentions.find import popularity_of
-    from recloak.ratings import read
+    from recloak._mentions.finder import popularity_of
+    from recloak._ratings.readers import read
 
     folder = data / "ml-latest-small"
     popularity = popularity_of(read(folder / "ratings.csv")) if with_popularity else None

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recloak.errors import InputError, OptionError
-from recloak.mentions import IdentifyOptions, identify, mentions_from_table, stand_by
-from recloak.mentions.algorithms import Candidates, failures, ignoring_popular, intersect
-from recloak.mentions.likelihood import calibrate, fit_logistic, stand_by_likelihood
-from recloak.mentions.rates import mention_bins, rates_of
-from recloak.ratings import Ratings
+from recloak._core.errors import InputError, OptionError
+from recloak._mentions.algorithms import Candidates, failures, ignoring_popular, intersect, stand_by
+from recloak._mentions.identification import identify
+from recloak._mentions.likelihood import calibrate, fit_logistic, stand_by_likelihood
+from recloak._mentions.mention_tables import mentions_from_table
+from recloak._mentions.options import IdentifyOptions
+from recloak._mentions.rates import mention_bins, rates_of
+from recloak._ratings.model import Ratings
 from tests.mentions import naive
 from tests.strategies import small_ratings
 
@@ -260,7 +262,7 @@ def test_overconfident_odds_are_brought_down():
 
 
 def test_rates_of_a_standing_seen_by_eye():
-    from recloak.mentions.model import Standing
+    from recloak._mentions.model import Standing
 
     # first alone, tied fourth to sixth, not in the list
     rates = rates_of(Standing(np.array([0, 3, 0]), np.array([1, 3, 0])), (1, 5))

@@ -7,11 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from recloak.cli.main import run
-from recloak.mentions import IdentifyOptions, read_mentions, stand_by
-from recloak.mentions.algorithms import ALGORITHMS, Candidates, gains, sub_scores
-from recloak.mentions.rates import mention_bins
-from recloak.ratings import Ratings
+from recloak._cli.main import run
+from recloak._mentions.algorithms import ALGORITHMS, Candidates, gains, stand_by, sub_scores
+from recloak._mentions.mention_tables import read_mentions
+from recloak._mentions.options import IdentifyOptions
+from recloak._mentions.rates import mention_bins
+from recloak._ratings.model import Ratings
 from tests.mentions import naive
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "004"
@@ -41,7 +42,7 @@ def test_the_papers_bins_hold_its_133_targets():
 
 
 def test_the_report_prints_the_papers_figures():
-    from recloak.report import mentions_paper
+    from recloak._report import mentions_paper
 
     assert {name: list(rates) for name, rates in mentions_paper.RATES.items()} == RESULTS["rates"]
     assert list(mentions_paper.LEVELS) == RESULTS["k"]

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recloak.errors import SourceError
-from recloak.mentions.lexicon import Lexicon
-from recloak.mentions.sources import posts_from_table, read_posts, read_titles, title_list
-from recloak.mentions.text import fold_all, words_of
-from recloak.mentions.titles import article_first, heroes_of, parse, ways
+from recloak._core.errors import SourceError
+from recloak._mentions.lexicon import Lexicon
+from recloak._mentions.post_files import posts_from_table, read_posts, read_titles, title_list
+from recloak._mentions.text import fold_all, words_of
+from recloak._mentions.titles import article_first, heroes_of, parse, ways
 
 
 @pytest.mark.parametrize(

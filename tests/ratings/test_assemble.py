@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recloak.ratings.assemble import Chunk, assemble_chunks, assemble_rows, distinct_values, transpose_rows
+from recloak._ratings.assemble import RowChunk, assemble_chunks, assemble_rows, distinct_values, transpose_rows
 
 ROW = st.tuples(st.integers(0, 9), st.integers(0, 5), st.sampled_from([0.0, 0.5, 1.0, 4.5]), st.integers(-3, 3))
 
@@ -48,7 +48,7 @@ def test_gaps_between_codes_small_buckets_and_far_times_change_nothing(rows, gap
     seen[users * gap] = True
     user_of = (np.cumsum(seen) - 1).astype(np.int32)
     chunks = [
-        Chunk((users * gap)[a : a + 7], items[a : a + 7], values[a : a + 7], times[a : a + 7])
+        RowChunk((users * gap)[a : a + 7], items[a : a + 7], values[a : a + 7], times[a : a + 7])
         for a in range(0, len(rows), 7)
     ]
     plain = assemble_rows(user_of[users * gap], items, values, times, int(user_of.max()) + 1, 6)
@@ -66,7 +66,7 @@ def test_codes_that_do_not_ascend_are_renumbered_first(rows, order):
     users, items, values, times = columns(rows)
     shuffled = np.array(order.sample(range(10), 10), np.int32)
     back = np.argsort(shuffled).astype(np.int32)
-    made = assemble_chunks([Chunk(shuffled[users], items, values, times)], back, np.arange(6, dtype=np.int32))
+    made = assemble_chunks([RowChunk(shuffled[users], items, values, times)], back, np.arange(6, dtype=np.int32))
     for ours, other in zip(made, assemble_rows(users, items, values, times, 10, 6), strict=True):
         np.testing.assert_array_equal(ours, other)
 
@@ -75,7 +75,7 @@ def test_codes_that_do_not_ascend_are_renumbered_first(rows, order):
 def test_rows_that_come_by_user_are_sorted_in_place_to_the_same_end(rows, size):
     rows = sorted(rows, key=lambda row: row[0])
     users, items, values, times = columns(rows)
-    whole = Chunk(users, items, values, times)
+    whole = RowChunk(users, items, values, times)
     chunks = [whole.part(start, start + size) for start in range(0, len(rows), size)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys.modules[assemble_chunks.__module__], "_BUCKET_ROWS", 2)

@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import small_ratings
 
-from recloak.errors import InputError, OptionError
-from recloak.ratings import ExposureOptions, Ratings, expose, exposure
-from recloak.ratings.exposure import Knowledge, count_candidates
+from recloak._core.errors import InputError, OptionError
+from recloak._ratings import exposure
+from recloak._ratings.exposure import KnownRatings, count_candidates, expose
+from recloak._ratings.model import Ratings
+from recloak._ratings.options import ExposureOptions
 
 KNOWN = (1, 2, 4, 8)
 
@@ -32,7 +34,7 @@ def ratings_and_knowledge(draw):
         row = ratings.row(user)
         known.append(draw(st.permutations(range(row.start, row.stop)))[: KNOWN[-1]])
     starts = np.cumsum([0] + [len(places) for places in known])
-    return ratings, Knowledge(np.array(targets), starts, np.concatenate(known).astype(np.int64))
+    return ratings, KnownRatings(np.array(targets), starts, np.concatenate(known).astype(np.int64))
 
 
 @given(ratings_and_knowledge(), st.sampled_from([1, 2, 64]))

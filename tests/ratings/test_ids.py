@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recloak.errors import InputError
-from recloak.ratings import IdMap
+from recloak._core.errors import InputError
+from recloak._ratings.ids import IdMap
 
 IDS = st.one_of(
     st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=30), st.lists(st.text(), min_size=1, max_size=30)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from tests.strategies import small_ratings
 
-from recloak.errors import InputError
-from recloak.ratings import Ratings, Scale
+from recloak._core.errors import InputError
+from recloak._ratings.model import Ratings, Scale
 
 
 @given(ratings=small_ratings(timed=True))

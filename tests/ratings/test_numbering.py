@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recloak.ratings import storage
-from recloak.ratings.hashing import NumberTable, TextTable
-from recloak.ratings.numbering import Numbering
+from recloak._ratings import storage
+from recloak._ratings.hashing import NumberTable, TextTable
+from recloak._ratings.numbering import Numbering
 
 SMALL = st.integers(0, 50)
 ANY_NUMBER = st.one_of(SMALL, st.integers(-(2**63), 2**63 - 1), st.just(2**31), st.just(2**31 - 1))

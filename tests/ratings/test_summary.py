@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from tests.strategies import small_ratings
 
-from recloak.errors import InputError
-from recloak.ratings import Ratings, Scale, summarise, summary
+from recloak._core.errors import InputError
+from recloak._ratings import summary
+from recloak._ratings.model import Ratings, Scale
+from recloak._ratings.summary import summarise
 
 
 @given(small_ratings(timed=True))

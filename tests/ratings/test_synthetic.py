@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recloak.errors import OptionError
-from recloak.ratings.synthetic import PRESETS, SynthOptions, synthesise
+from recloak._core.errors import OptionError
+from recloak._ratings.synthetic.in_memory import synthesise
+from recloak._ratings.synthetic.options import SynthOptions
+from recloak._ratings.synthetic.presets import PRESETS
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from recloak.cli.main import run
-from recloak.files import sha256_of
-from recloak.ratings import Ratings
-from recloak.ratings.synthetic import FileOptions, MentionOptions, SynthOptions, synthesise, write_synthetic
+from recloak._cli.main import run
+from recloak._core.files import sha256_of
+from recloak._ratings.model import Ratings
+from recloak._ratings.synthetic.in_memory import synthesise
+from recloak._ratings.synthetic.options import FileOptions, MentionOptions, SynthOptions
+from recloak._ratings.synthetic.synthetic_files import write_synthetic
 
 SMALL = SynthOptions(preset="tiny", users=80, items=40)
 
@@ -65,7 +67,7 @@ def test_the_number_of_threads_changes_no_byte_in_a_fresh_process(tmp_path):
     for threads in ("1", "3"):
         out = tmp_path / f"{threads}.parquet"
         env = {**os.environ, "NUMBA_NUM_THREADS": threads, "POLARS_MAX_THREADS": threads}
-        command = [sys.executable, "-c", "from recloak.cli.main import main; main()", "synth", str(out), "--seed", "4"]
+        command = [sys.executable, "-c", "from recloak._cli.main import main; main()", "synth", str(out), "--seed", "4"]
         subprocess.run(command, check=True, env=env, capture_output=True)
         sums.add(sha256_of(out))
     assert len(sums) == 1

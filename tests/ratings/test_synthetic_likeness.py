@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from benchmarks.synthetic import TARGETS, ladder
 
-from recloak.ratings import Ratings
-from recloak.ratings.synthetic import SynthOptions, synthesise
+from recloak._ratings.model import Ratings
+from recloak._ratings.synthetic.in_memory import synthesise
+from recloak._ratings.synthetic.options import SynthOptions
 
 pytestmark = pytest.mark.slow
 

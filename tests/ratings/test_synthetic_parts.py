@@ -8,15 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recloak.errors import OptionError
-from recloak.ratings import Ratings
-from recloak.ratings.synthetic import PRESETS, MentionOptions, SynthOptions, make_mentions, make_titles, synthesise
-from recloak.ratings.synthetic.chance import normal, uniform, walk
-from recloak.ratings.synthetic.choice import alias_table
-from recloak.ratings.synthetic.clock import calendar, moments
-from recloak.ratings.synthetic.firsts import first_raters
-from recloak.ratings.synthetic.shapes import quantiles, shaped_counts
-from recloak.ratings.synthetic.weights import balanced_weights
+from recloak._core.errors import OptionError
+from recloak._ratings.model import Ratings
+from recloak._ratings.synthetic.first_raters import first_raters
+from recloak._ratings.synthetic.in_memory import synthesise
+from recloak._ratings.synthetic.item_choice import alias_table
+from recloak._ratings.synthetic.kernel_random import normal, uniform, walk
+from recloak._ratings.synthetic.made_up_mentions import make_mentions
+from recloak._ratings.synthetic.made_up_titles import make_titles
+from recloak._ratings.synthetic.options import MentionOptions, SynthOptions
+from recloak._ratings.synthetic.presets import PRESETS
+from recloak._ratings.synthetic.rating_times import calendar, moments
+from recloak._ratings.synthetic.shapes import quantiles, shaped_counts
+from recloak._ratings.synthetic.weights import balanced_weights
 
 KEY = np.uint64(7)
 

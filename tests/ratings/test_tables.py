@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recloak.errors import InputError, SourceError
-from recloak.ratings import Ratings, Scale
+from recloak._core.errors import InputError, SourceError
+from recloak._ratings.model import Ratings, Scale
 
 ROWS = {"user": ["b", "a", "b"], "item_id": [7, 7, 9], "rating": [0.0, 4.5, 3.0], "timestamp": [10, 20, 30]}
 EXPECTED = [("a", 7, 4.5, 20), ("b", 7, 0.0, 10), ("b", 9, 3.0, 30)]
@@ -119,7 +119,7 @@ def test_a_rating_outside_the_scale_is_refused():
 
 
 def test_a_row_is_numbered_over_all_chunks(monkeypatch):
-    monkeypatch.setattr(sys.modules["recloak.ratings.tables"], "_CHUNK_ROWS", 2)
+    monkeypatch.setattr(sys.modules["recloak._ratings.table_input"], "_CHUNK_ROWS", 2)
     with pytest.raises(SourceError, match=r"\(row 5\)"):
         Ratings.from_arrays([1, 2, 3, 4, 5], [1] * 5, [1, 1, 1, 1, np.inf])
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from recloak.ratings import Ratings
-from recloak.related.anonymise import anonymise
-from recloak.related.leaks import Watch
-from recloak.related.model import Holders, Release
-from recloak.related.options import BoundOptions
-from recloak.related.similarity import nearest
+from recloak._ratings.model import Ratings
+from recloak._related.anonymise import anonymise
+from recloak._related.leaks import Watch
+from recloak._related.model import Holders, ListRelease
+from recloak._related.options import BoundOptions
+from recloak._related.similarity import nearest
 
 NEVER = 99  # a time after every release: somebody who rates everything, so that every item is known
 
@@ -46,16 +46,16 @@ def random_bound(rng):
 
 def true_releases(ratings, n_periods, top):
     """Release the true lists after every period."""
-    return [Release(t + 1, t, nearest(ratings.until(t), top)) for t in range(n_periods)]
+    return [ListRelease(t + 1, t, nearest(ratings.until(t), top)) for t in range(n_periods)]
 
 
 def safe_releases(ratings, n_periods, top, bound, method="perm", *, more=3, budget=10**9):
     """Release anonymised lists after every period."""
     holders = Holders.of(ratings)
-    made: list[Release] = []
+    made: list[ListRelease] = []
     for time in range(n_periods):
         window = tuple(made[len(made) - bound.span(len(made) + 1) :])
         watch = Watch(window, time, holders, bound, budget)
         lists = anonymise(watch, nearest(ratings.until(time), top + more), top, method).lists
-        made.append(Release(time + 1, time, lists))
+        made.append(ListRelease(time + 1, time, lists))
     return made

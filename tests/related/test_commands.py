@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from recloak.cli.main import run
-from recloak.ratings import IdMap
-from recloak.related.history import table_of
-from recloak.related.lists import read_lists
+from recloak._cli.main import run
+from recloak._ratings.ids import IdMap
+from recloak._related.history import table_of
+from recloak._related.lists import read_lists
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_publishing_reads_the_window_of_the_history_and_no_more(source, tmp_path
         read.append(numbers)
         return table_of(history, *numbers)
 
-    monkeypatch.setattr("recloak.related.history.table_of", noted)
+    monkeypatch.setattr("recloak._related.history.table_of", noted)
     for until in (200, 300, 400, 500, 600):
         read.clear()
         answer(capsys, "publish", store, source, "--until", until, "--window", 3)

@@ -12,18 +12,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recloak.cli.main import run
-from recloak.errors import InputError, RefusedError
-from recloak.ratings import IdMap
-from recloak.related import history
-from recloak.related.changes import changed
-from recloak.related.history import append, open_store, opened, published, reasons_of, releases, table_of
-from recloak.related.model import Lists, Release
+from recloak._cli.main import run
+from recloak._core.errors import InputError, RefusedError
+from recloak._ratings.ids import IdMap
+from recloak._related import history
+from recloak._related.changes import changed
+from recloak._related.history import append, open_store, opened, published, reasons_of, releases, table_of
+from recloak._related.model import ListRelease, Lists
 from tests.related.postgres import server
 
 IDS = IdMap.of([10, 20, 30])
-FIRST = Release(1, 100, Lists(np.array([[1, 2], [0, -1], [-1, 0]], np.int32)))
-SECOND = Release(2, 200, Lists(np.array([[2, 1], [0, -1], [-1, 1]], np.int32)))
+FIRST = ListRelease(1, 100, Lists(np.array([[1, 2], [0, -1], [-1, 0]], np.int32)))
+SECOND = ListRelease(2, 200, Lists(np.array([[2, 1], [0, -1], [-1, 1]], np.int32)))
 ROOT = Path(__file__).parents[2]
 
 
@@ -95,9 +95,9 @@ def test_a_number_that_is_taken_or_leaves_a_gap_is_refused(address):
     filled(address)
     for number in (2, 4):
         with opened(address) as store, pytest.raises(RefusedError, match="published meanwhile"):
-            append(store, Release(number, 300, FIRST.lists), IDS, {})
+            append(store, ListRelease(number, 300, FIRST.lists), IDS, {})
     with opened(address) as store, pytest.raises(InputError, match="must not be older"):
-        append(store, Release(3, 1, FIRST.lists), IDS, {})
+        append(store, ListRelease(3, 1, FIRST.lists), IDS, {})
     with opened(address) as store:
         assert len(releases(store)) == 2
 
@@ -208,7 +208,7 @@ def test_a_crash_in_the_middle_leaves_the_last_complete_release(tmp_path):
     code = (
         "import os, sqlalchemy as sa\n"
         "from tests.related.test_history import *\n"
-        "import recloak.related.history as history\n"
+        "import recloak._related.history as history\n"
         "history._note_kind = lambda *_: None\n"
         f"store = open_store({str(path)!r})\n"
         "sa.event.listen(store.engine, 'after_cursor_execute', lambda c, cur, s, *_: 'recloak_entries' in s and "

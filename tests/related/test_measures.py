@@ -5,13 +5,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from recloak.related.ceiling import ceiling
-from recloak.related.lists import perturbed
-from recloak.related.measures import cost, reasons
-from recloak.related.model import Holders, Lists, breach, moved
-from recloak.related.options import BoundOptions, ProtocolOptions
-from recloak.related.residual import residual_risk
-from recloak.related.simulate import schedule
+from recloak._related.ceiling import ceiling
+from recloak._related.lists import perturbed
+from recloak._related.measures import cost, reasons
+from recloak._related.model import Holders, Lists, breach, moved
+from recloak._related.options import BoundOptions, ProtocolOptions
+from recloak._related.residual import residual_risk
+from recloak._related.simulation import schedule
 from tests.related.histories import ratings_of, true_releases
 
 TRUE = Lists(np.array([[1, 2], [0, 2], [0, -1], [1, 0]], np.int32))

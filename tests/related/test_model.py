@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recloak.errors import InputError, OptionError, RefusedError
-from recloak.ratings import Ratings
-from recloak.related.history import opened, releases
-from recloak.related.model import (
+from recloak._core.errors import InputError, OptionError, RefusedError
+from recloak._ratings.model import Ratings
+from recloak._related.history import opened, releases
+from recloak._related.model import (
     Holders,
+    ListRelease,
     Lists,
-    Release,
     breach,
     distinguishes,
     moved,
@@ -21,9 +21,9 @@ from recloak.related.model import (
     require_proper,
     require_window,
 )
-from recloak.related.options import BoundOptions, MethodOptions
-from recloak.related.recipe import keep, make_release
-from recloak.related.verify import verify
+from recloak._related.nightly import keep, make_release
+from recloak._related.options import BoundOptions, MethodOptions
+from recloak._related.verifier import verify
 
 BACKGROUND, TARGET, OTHER = 0, 1, 2
 
@@ -43,12 +43,12 @@ def four_people():
 def two_releases():
     """The target appears in the list of the background between times 1 and 2."""
     empty = [-1]
-    return (Release(1, 1, lists([OTHER], empty, empty)), Release(2, 2, lists([TARGET], empty, empty)))
+    return (ListRelease(1, 1, lists([OTHER], empty, empty)), ListRelease(2, 2, lists([TARGET], empty, empty)))
 
 
 @given(st.integers(0, 7), st.none() | st.integers(2, 9))
 def test_every_two_releases_of_a_window_are_compared_once(n, window):
-    made = [Release(number, number, lists([-1])) for number in range(n)]
+    made = [ListRelease(number, number, lists([-1])) for number in range(n)]
     found = [(one.number, other.number) for one, other in pairs(made, BoundOptions(window=window))]
     assert found == [(a, b) for b in range(n) for a in range(b) if window is None or b - a < window]
 
@@ -102,7 +102,7 @@ def test_what_two_items_give_away_only_together_is_told_beside_what_one_gives_aw
     users, items = zip(*((user, item) for user, row in held.items() for item in row), strict=True)
     holders = Holders.of(Ratings.from_arrays(users, items, np.ones(len(users)), np.full(len(users), 2)))
     empty = [-1]
-    before, after = Release(1, 1, lists(*[empty] * 6)), Release(2, 2, lists([3], [3], [3], empty, empty, [4]))
+    before, after = ListRelease(1, 1, lists(*[empty] * 6)), ListRelease(2, 2, lists([3], [3], [3], empty, empty, [4]))
     verdict = verify((before, after), holders, BoundOptions(delta=0.5, evidence="total", knowledge=2))
     assert {(one.target, one.background) for one in verdict.violations} == {(3, (0, 1)), (4, (5,))}
 

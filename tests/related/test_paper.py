@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recloak.ratings import Ratings
-from recloak.related.borders import border
-from recloak.related.brute import verify_naive
-from recloak.related.leaks import Watch
-from recloak.related.literal import literal
-from recloak.related.model import Holders, Lists, Release, moved
-from recloak.related.options import BoundOptions
-from recloak.related.similarity import nearest
-from recloak.related.verify import verify
+from recloak._ratings.model import Ratings
+from recloak._related.borders import border
+from recloak._related.brute_force import verify_naive
+from recloak._related.leaks import Watch
+from recloak._related.literal_method import literal
+from recloak._related.model import Holders, ListRelease, Lists, moved
+from recloak._related.options import BoundOptions
+from recloak._related.similarity import nearest
+from recloak._related.verifier import verify
 from tests.related.histories import ratings_of, safe_releases, true_releases
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "003"
@@ -26,7 +26,7 @@ def figure_1():
     users, items = np.nonzero(np.array(FIGURE["ratings"]))
     values = np.array(FIGURE["ratings"])[users, items].astype(float)
     ratings = Ratings.from_arrays(users, items, values, np.zeros(len(users), int))
-    releases = [Release(n, n - 1, Lists(np.array(FIGURE[f"release_{n}"], np.int32))) for n in (1, 2)]
+    releases = [ListRelease(n, n - 1, Lists(np.array(FIGURE[f"release_{n}"], np.int32))) for n in (1, 2)]
     return Holders.of(ratings), releases
 
 
@@ -62,7 +62,7 @@ def greedy_releases(case):
     method, history = how.pop("method"), how.pop("history", "published")
     ratings = ratings_of(case["matrices"])
     holders, bound = Holders.of(ratings), bound_of(case)
-    made: list[Release] = []
+    made: list[ListRelease] = []
     true = true_releases(ratings, len(case["matrices"]), case["top"])
     for time in range(len(case["matrices"])):
         ranking = nearest(ratings.until(time), 10)
@@ -74,7 +74,7 @@ def greedy_releases(case):
             lists = true[1].lists
         else:
             lists = literal(Watch(tuple(window), time, holders, bound), ranking, case["top"], method, **how)
-        made.append(Release(time + 1, time, Lists(lists.items)))
+        made.append(ListRelease(time + 1, time, Lists(lists.items)))
     return ratings, made
 
 

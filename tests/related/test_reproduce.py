@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from recloak.cli.main import run
-from recloak.ratings import Ratings
-from recloak.related import reproduce
-from recloak.related.options import BoundOptions, MethodOptions
-from recloak.related.reproduce import DEFAULTS, SERIES, reproduce_passive
-from recloak.related.simulate import simulate
+from recloak._cli.main import run
+from recloak._ratings.model import Ratings
+from recloak._related import passive_experiments
+from recloak._related.options import BoundOptions, MethodOptions
+from recloak._related.passive_experiments import DEFAULTS, SERIES, reproduce_passive
+from recloak._related.simulation import simulate
 
 FEW = {"window": (2, 4), "gap": (5, 30), "delta": (0.1, 0.5), "top": (3, 5)}
 
@@ -18,7 +18,7 @@ FEW = {"window": (2, 4), "gap": (5, 30), "delta": (0.1, 0.5), "top": (3, 5)}
 @pytest.fixture(autouse=True)
 def few_settings(monkeypatch):
     for name, values in FEW.items():
-        monkeypatch.setitem(reproduce.PARAMETERS, name, values)
+        monkeypatch.setitem(passive_experiments.PARAMETERS, name, values)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_safe_methods_keep_within_every_delta_and_permuting_keeps_no_less(rating
 
 def test_the_printed_algorithm_runs_only_where_it_is_asked_for(ratings, monkeypatch):
     assert set(reproduce_passive(ratings).printed) == {"printed PERM", "printed SUPP"}
-    monkeypatch.setattr("recloak.related.recipe.literal", lambda *_: pytest.fail("the printed algorithm ran"))
+    monkeypatch.setattr("recloak._related.nightly.literal", lambda *_: pytest.fail("the printed algorithm ran"))
     assert reproduce_passive(ratings, literal=False).printed == {}
 
 
@@ -60,9 +60,9 @@ def source(ratings, tmp_path):
 
 
 def test_a_run_that_was_broken_off_goes_on_and_ends_in_one_page(source, tmp_path, monkeypatch, capsys):
-    out, kept = tmp_path / "out", reproduce._Bench.steps
-    done: list[reproduce.Run] = []
-    again: list[reproduce.Run] = []
+    out, kept = tmp_path / "out", passive_experiments._Bench.steps
+    done: list[passive_experiments.Run] = []
+    again: list[passive_experiments.Run] = []
 
     def broken(bench, asked, *, literal):
         if len(done) == 3:
@@ -70,7 +70,7 @@ def test_a_run_that_was_broken_off_goes_on_and_ends_in_one_page(source, tmp_path
         done.append(asked)
         return kept(bench, asked, literal=literal)
 
-    monkeypatch.setattr(reproduce._Bench, "steps", broken)
+    monkeypatch.setattr(passive_experiments._Bench, "steps", broken)
     assert run(["reproduce", "passive", str(source), "-o", str(out)]) != 0
     assert not (out / "report.html").exists()
 
@@ -78,7 +78,7 @@ def test_a_run_that_was_broken_off_goes_on_and_ends_in_one_page(source, tmp_path
         again.append(asked)
         return kept(bench, asked, literal=literal)
 
-    monkeypatch.setattr(reproduce._Bench, "steps", counted)
+    monkeypatch.setattr(passive_experiments._Bench, "steps", counted)
     capsys.readouterr()
     assert run(["reproduce", "passive", str(source), "-o", str(out), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

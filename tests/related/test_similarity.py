@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recloak.ratings import Ratings
-from recloak.related.options import MEASURES, SimilarityOptions
-from recloak.related.periods import can_grow, lists_by_period
-from recloak.related.similarity import nearest
+from recloak._ratings.model import Ratings
+from recloak._related.options import MEASURES, SimilarityOptions
+from recloak._related.periods import can_grow, lists_by_period
+from recloak._related.similarity import nearest
 from tests.strategies import small_ratings
 
 

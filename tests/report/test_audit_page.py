@@ -4,15 +4,15 @@ import dataclasses
 
 import pytest
 
-from recloak.attacks.conclusion import Audit
-from recloak.attacks.gate import parse_gate, pass_gate
-from recloak.attacks.model import Outcome
-from recloak.evaluate.model import Accuracy, Evaluation, Ranking, Scored, SelfRank
-from recloak.evaluate.shape import METRICS
-from recloak.intervals import wilson
-from recloak.report import render
-from recloak.report.audit_page import audit_account, audit_page, audit_verdict
-from recloak.report.evaluate_page import evaluate_page, evaluate_verdict
+from recloak._attacks.audit_result import Audit
+from recloak._attacks.gate import parse_gate, pass_gate
+from recloak._attacks.model import Outcome
+from recloak._core.intervals import wilson
+from recloak._evaluation.model import Accuracy, Evaluation, Ranking, Scored, SelfRank
+from recloak._evaluation.shape import METRICS
+from recloak._report import render
+from recloak._report.audit_page import audit_account, audit_page, audit_verdict
+from recloak._report.evaluate_page import evaluate_page, evaluate_verdict
 
 MANIFEST = {"k": 5, "mode": "padded", "n_users": 100, "n_groups": 20}
 

@@ -3,18 +3,19 @@
 import shutil
 
 import pytest
-from tests.evaluate.test_frontier import point
+from tests.evaluation.test_frontier import point
 from tests.report.test_audit_page import MANIFEST, evaluation, whole
 
-from recloak.evaluate.frontier import Frontier
-from recloak.evaluate.model import Accuracy
-from recloak.evaluate.options import FrontierOptions
-from recloak.ratings import expose, summarise
-from recloak.ratings.synthetic import synthesise
-from recloak.report import write_page
-from recloak.report.audit_page import audit_page
-from recloak.report.frontier_page import frontier_page
-from recloak.report.inspect_page import inspect_page
+from recloak._evaluation.frontier import Frontier
+from recloak._evaluation.model import Accuracy
+from recloak._evaluation.options import FrontierOptions
+from recloak._ratings.exposure import expose
+from recloak._ratings.summary import summarise
+from recloak._ratings.synthetic.in_memory import synthesise
+from recloak._report import write_page
+from recloak._report.audit_page import audit_page
+from recloak._report.frontier_page import frontier_page
+from recloak._report.inspect_page import inspect_page
 
 pytestmark = pytest.mark.browser
 FLAGS = [

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recloak.errors import OptionError
-from recloak.intervals import wilson
-from recloak.report import Axis, Lines, Point, Series, bars, ecdf, lines, quantile_curve
+from recloak._core.errors import OptionError
+from recloak._core.intervals import wilson
+from recloak._report import Axis, ChartPoint, Lines, Series, bars, ecdf, lines, quantile_curve
 
 X, Y = Axis("x"), Axis("y")
 
@@ -15,7 +15,7 @@ X, Y = Axis("x"), Axis("y")
 def test_a_share_brings_its_interval_along():
     chart = lines(X, Y, {"a": {1: wilson(3, 10), 2: 0.5}})
     share = wilson(3, 10)
-    assert chart.series[0].points == (Point(1, 0.3, share.low, share.high), Point(2, 0.5))
+    assert chart.series[0].points == (ChartPoint(1, 0.3, share.low, share.high), ChartPoint(2, 0.5))
 
 
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=50))
@@ -40,7 +40,7 @@ def test_a_quantile_curve_keeps_its_pairs():
     [
         lambda: lines(X, Y, {}),
         lambda: lines(X, Y, {str(n): {1: 1.0} for n in range(6)}),
-        lambda: Lines(Axis("x", log=True), Y, (Series("a", (Point(0, 1),)),)),
+        lambda: Lines(Axis("x", log=True), Y, (Series("a", (ChartPoint(0, 1),)),)),
         lambda: bars(X, Y, ["a", "b"], {"s": [1.0]}),
         lambda: bars(X, Y, ["a", "a"], {"s": [1.0, 2.0]}),
         lambda: ecdf(X, Y, {"a": []}),

@@ -6,11 +6,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from recloak.intervals import wilson
-from recloak.report import Axis, Chart, bars, ecdf, lines, quantile_curve
-from recloak.report.draw import NARROW, WIDE, describe, draw, swatches
-from recloak.report.picture import picture
-from recloak.report.svg import SERIES, clean
+from recloak._core.intervals import wilson
+from recloak._report import Axis, Chart, bars, ecdf, lines, quantile_curve
+from recloak._report.draw import NARROW, WIDE, describe, draw, swatches
+from recloak._report.picture import picture
+from recloak._report.svg import SERIES, clean
 
 HOSTILE = '<script>alert("x")</script> & "quotes"'
 PERCENT = Axis("share", percent=True, low=0, high=1)

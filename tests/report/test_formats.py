@@ -1,7 +1,7 @@
 """Numbers as a reader meets them."""
 
-from recloak.intervals import wilson
-from recloak.report.formats import count, day, number, percent, plural, with_interval
+from recloak._core.intervals import wilson
+from recloak._report.formats import count, day, number, percent, plural, with_interval
 
 
 def spaced(text):

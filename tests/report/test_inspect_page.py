@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from recloak.ratings import Ratings, expose, summarise
-from recloak.report import render
-from recloak.report.inspect_page import exposure_verdict, inspect_page, summary_chapter, telling_level, unique_chart
+from recloak._ratings.exposure import expose
+from recloak._ratings.model import Ratings
+from recloak._ratings.summary import summarise
+from recloak._report import render
+from recloak._report.inspect_page import exposure_verdict, inspect_page, summary_chapter, telling_level, unique_chart
 
 
 def ratings_of(n_users, n_items, seed=1, **more):

@@ -6,9 +6,22 @@ from html.parser import HTMLParser
 
 import pytest
 
-from recloak.errors import InputError
-from recloak.intervals import wilson
-from recloak.report import Account, Axis, Chapter, Fact, Page, Section, Table, Verdict, bars, lines, render, write_page
+from recloak._core.errors import InputError
+from recloak._core.intervals import wilson
+from recloak._report import (
+    Account,
+    Axis,
+    Chapter,
+    Fact,
+    Page,
+    PageVerdict,
+    Section,
+    Table,
+    bars,
+    lines,
+    render,
+    write_page,
+)
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 VOID = {"meta", "link", "img", "br", "hr", "input"}
@@ -24,7 +37,7 @@ def page_of(text):
         Section(text, text, "higher", grouped),
         Section(text, text, table=table),
     )
-    verdict = Verdict("alert", text, text, text)
+    verdict = PageVerdict("alert", text, text, text)
     chapter = Chapter(text, text, (Fact(text, text, text),), sections, verdict)
     return Page(text, text, verdict, (chapter, chapter), Account((text,), ((text, text),)), (Fact(text, text),))
 

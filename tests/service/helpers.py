@@ -7,16 +7,16 @@ from typing import Any
 
 import httpx
 
-from recloak.mentions.guard import Guard as Crowd
-from recloak.mentions.sources import title_list
-from recloak.ratings import Ratings
-from recloak.service.app import create_app, shielded
-from recloak.service.buckets import Buckets
-from recloak.service.options import ServeOptions
-from recloak.service.parts import Parts
-from recloak.service.shelf import Shelf
-from recloak.service.state import prepare
-from recloak.service.tokens import Guard, create
+from recloak._mentions.oracle_guard import OracleGuard as Crowd
+from recloak._mentions.post_files import title_list
+from recloak._ratings.model import Ratings
+from recloak._service.app import create_app, shielded
+from recloak._service.options import ServeOptions
+from recloak._service.parts import Parts
+from recloak._service.published_lists import PublishedLists
+from recloak._service.rate_limits import Buckets
+from recloak._service.state import prepare
+from recloak._service.tokens import TokenGuard, create
 
 POPULAR = [(1, "The Matrix", 1999), (2, "Toy Story", 1995), (3, "Pulp Fiction", 1994), (4, "Fargo", 1996)]
 NAMES = ("Zorgon", "Vexillum", "Quarbles", "Mintaka", "Oddvar", "Brumaire", "Falkor", "Grimsel", "Havbit", "Jokull")
@@ -52,8 +52,8 @@ class World:
         self.store = folder / "tokens.db"
         self.admin = create(self.store, user=None, admin=True)[1]
         self.options = ServeOptions(**{"rate": 1e6, "burst": 10**6, **options})
-        self.guard = Guard(self.store)
-        self.shelf = None if history is None else Shelf(history, advisor().catalogue)
+        self.guard = TokenGuard(self.store)
+        self.shelf = None if history is None else PublishedLists(history, advisor().catalogue)
         self.buckets = Buckets(folder / "buckets", self.options.rate, self.options.burst)
         self.parts = Parts(
             advisor=advisor(),

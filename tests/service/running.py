@@ -27,7 +27,7 @@ def write_sources(folder):
 
 def command(*arguments):
     """Give the command line of recloak in a fresh process."""
-    return [sys.executable, "-c", "from recloak.cli.main import main; main()", *map(str, arguments)]
+    return [sys.executable, "-c", "from recloak._cli.main import main; main()", *map(str, arguments)]
 
 
 class Server:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recloak.service.advice import answer
-from recloak.service.schema import AdviceRequest
+from recloak._service.advice import answer
+from recloak._service.schema import AdviceRequest
 from tests.service.helpers import World, advisor, problem
 
 ITEMS = st.lists(st.sampled_from([1, 2, 3, 4, *range(10, 22), 50, 51, 80, 81, 999]), max_size=6)

@@ -10,8 +10,8 @@ import uvicorn
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 
-from recloak.service.app import create_app
-from recloak.service.parts import Parts
+from recloak._service.app import create_app
+from recloak._service.parts import Parts
 from tests.service.helpers import World
 from tests.service.test_related import FIRST, publish
 

@@ -4,8 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from recloak.errors import InputError
-from recloak.service.crowd import crowd_secret
+from recloak._core.errors import InputError
+from recloak._service.advisor_secret import crowd_secret
 
 
 def test_all_who_ask_at_once_and_later_get_the_same_secret(tmp_path):

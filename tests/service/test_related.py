@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from recloak.errors import InputError
-from recloak.ratings import IdMap
-from recloak.related.history import append, newest, opened
-from recloak.related.model import Lists, Release
-from recloak.service.freshness import _look, keep_fresh
-from recloak.service.shelf import Shelf
+from recloak._core.errors import InputError
+from recloak._ratings.ids import IdMap
+from recloak._related.history import append, newest, opened
+from recloak._related.model import ListRelease, Lists
+from recloak._service.published_lists import PublishedLists
+from recloak._service.release_watch import _look, keep_fresh
 from tests.related import test_history
 from tests.service.helpers import World, advisor, problem
 
@@ -22,7 +22,7 @@ SECOND = Lists(np.array([[2, 1], [0, -1], [-1, 1]], np.int32))
 
 def publish(address, number, lists, ids=IDS):
     with opened(address, create=True) as store:
-        append(store, Release(number, 100 * number, lists), ids, {})
+        append(store, ListRelease(number, 100 * number, lists), ids, {})
 
 
 postgres, address = test_history.postgres, test_history.address  # fixtures
@@ -100,7 +100,7 @@ def test_only_published_lists_can_be_served(serving):
 def test_ids_may_be_texts_with_slashes(tmp_path):
     ids = IdMap.of(["a/b", "c d", "é"])
     publish(str(tmp_path / "history.db"), 1, FIRST, ids)
-    shelf = Shelf(str(tmp_path / "history.db"), None)
+    shelf = PublishedLists(str(tmp_path / "history.db"), None)
     world = World(tmp_path)
     object.__setattr__(world.parts, "shelf", shelf)
     assert entries(world.ask("GET", "/api/v1/items/a%2Fb/related")) == [(1, "c d"), (2, "é")]
@@ -130,7 +130,7 @@ def test_a_history_that_cannot_be_read_leaves_the_last_release_and_is_told(tmp_p
     def broken(_):
         raise InputError("no answer")
 
-    monkeypatch.setattr("recloak.service.shelf.newest", broken)
+    monkeypatch.setattr("recloak._service.published_lists.newest", broken)
     asyncio.run(_look(world.parts))
     assert entries(world.ask("GET", "/api/v1/items/1/related")) == [(1, 2), (2, 3)]
     assert problem(world.ask("GET", "/ready")) == "not_ready"
@@ -158,7 +158,7 @@ def test_looking_goes_on_after_whatever_went_wrong(tmp_path, monkeypatch, kind):
                 break
         task.cancel()
 
-    monkeypatch.setattr("recloak.service.shelf.newest", broken)
+    monkeypatch.setattr("recloak._service.published_lists.newest", broken)
     asyncio.run(looking())
     assert (world.shelf.release, world.shelf.is_fresh) == (2, True)
     world.close()
@@ -169,7 +169,7 @@ def test_a_look_under_way_does_not_make_the_server_unready(tmp_path, monkeypatch
     publish(address, 1, FIRST)
     world = World(tmp_path, history=address)
     seen = []
-    monkeypatch.setattr("recloak.service.shelf.newest", lambda _: seen.append(world.shelf.is_fresh))
+    monkeypatch.setattr("recloak._service.published_lists.newest", lambda _: seen.append(world.shelf.is_fresh))
     world.shelf.refresh()
     assert seen == [True]
     world.close()
@@ -182,7 +182,7 @@ def test_a_history_that_cannot_be_read_now_is_no_mistake_of_ours(tmp_path, monke
     def broken(*_):
         raise InputError("no answer")
 
-    monkeypatch.setattr("recloak.service.shelf.lists_of", broken)
+    monkeypatch.setattr("recloak._service.published_lists.lists_of", broken)
     told = world.ask("GET", "/api/v1/items/1/history")
     assert (told.status_code, problem(told), told.headers["retry-after"]) == (503, "not_ready", "5")
     assert entries(world.ask("GET", "/api/v1/items/1/related")) == [(1, 2), (2, 3)]
@@ -192,7 +192,7 @@ def test_a_history_that_cannot_be_read_now_is_no_mistake_of_ours(tmp_path, monke
 def test_a_history_of_other_items_than_the_titles_is_refused(tmp_path):
     publish(str(tmp_path / "history.db"), 1, FIRST, IdMap.of(["a", "b", "c"]))
     with pytest.raises(InputError, match="no item of the history is in the title list"):
-        Shelf(str(tmp_path / "history.db"), advisor().catalogue)
+        PublishedLists(str(tmp_path / "history.db"), advisor().catalogue)
 
 
 def test_items_are_found_by_the_beginnings_of_their_words(world):

@@ -14,11 +14,11 @@ import time
 import httpx
 import pytest
 
-from recloak.cli.main import run
-from recloak.related.history import opened, releases
-from recloak.service.loading import load
-from recloak.service.options import ServeOptions
-from recloak.service.tokens import create
+from recloak._cli.main import run
+from recloak._related.history import opened, releases
+from recloak._service.loading import load
+from recloak._service.options import ServeOptions
+from recloak._service.tokens import create
 from tests.service.helpers import ratings
 from tests.service.running import ROOT, Server, command, running, write_sources
 from tests.service.test_related import FIRST, SECOND, publish
@@ -144,7 +144,7 @@ def _dying(path, table):
     return (
         "import os, sqlalchemy as sa\n"
         "from tests.service.test_related import *\n"
-        "from recloak.related.history import open_store\n"
+        "from recloak._related.history import open_store\n"
         f"store = open_store({str(path)!r})\n"
         f"sa.event.listen(store.engine, 'after_cursor_execute', lambda c, cur, s, *_: "
         f"s.startswith('INSERT INTO {table}') and os.kill(os.getpid(), 9))\n"

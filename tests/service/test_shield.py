@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from recloak.service import advice, logs
-from recloak.service.buckets import Buckets
-from recloak.service.problems import PROBLEMS, Refused
-from recloak.service.shield import HEADERS, POLICY
+from recloak._service import advice, logs
+from recloak._service.middleware import HEADERS, POLICY
+from recloak._service.problems import PROBLEMS, Refused
+from recloak._service.rate_limits import Buckets
 from tests.service.helpers import World, problem
 
 
@@ -74,7 +74,7 @@ def test_a_large_body_is_refused_whether_its_length_is_said_or_not(tmp_path):
 
 def test_an_answer_that_takes_too_long_is_given_up(tmp_path, monkeypatch):
     world = World(tmp_path, timeout=0.2)
-    monkeypatch.setattr("recloak.service.routes.advice.answer", lambda *_: time.sleep(1))
+    monkeypatch.setattr("recloak._service.routes.advice.answer", lambda *_: time.sleep(1))
     began = time.perf_counter()
     answer = world.advise(world.token(3), text="Fargo " * 400)
     assert (answer.status_code, problem(answer)) == (503, "timeout")
@@ -100,8 +100,8 @@ def test_our_own_failure_is_one_sentence_and_its_log_has_no_values(world, monkey
     def broken(*_):
         raise RuntimeError("the secret draft")
 
-    monkeypatch.setattr("recloak.service.routes.advice.answer", broken)
-    logging.getLogger("recloak.service").propagate = True
+    monkeypatch.setattr("recloak._service.routes.advice.answer", broken)
+    logging.getLogger("recloak._service").propagate = True
     answer = world.advise(world.token(3), text="the secret draft")
     assert (answer.status_code, problem(answer)) == (500, "internal")
     lines = [logs.JsonLines().format(record) for record in caplog.records]
@@ -137,14 +137,14 @@ def test_pages_of_another_origin_may_not_ask_unless_named(tmp_path):
 
 
 def test_the_log_of_a_request_names_its_route_and_nothing_that_was_asked(world, caplog):
-    logging.getLogger("recloak.service").propagate = True
+    logging.getLogger("recloak._service").propagate = True
     token = world.token(3)
     with caplog.at_level(logging.INFO):
         world.advise(token, text="I love Mintaka (1953)", earlier=[13])
         world.ask("GET", "/api/v1/items", params={"q": "mintaka"})
         world.ask("GET", "/api/v1/items/13/related")
         world.ask("GET", "/secret-address")
-    ours = [record for record in caplog.records if record.name == "recloak.service"]  # not those of the test's client
+    ours = [record for record in caplog.records if record.name == "recloak._service"]  # not those of the test's client
     told = [json.loads(logs.JsonLines().format(record)) for record in ours]
     routes = [one["route"] for one in told if one["event"] == "request"]
     assert routes == ["/api/v1/advice", "/api/v1/items", "/api/v1/items/{item:path}/related", "other"]

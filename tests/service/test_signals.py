@@ -11,7 +11,7 @@ import time
 import httpx
 import pytest
 
-from recloak.service.tokens import create
+from recloak._service.tokens import create
 from tests.service.running import running, write_sources
 
 pytestmark = pytest.mark.slow

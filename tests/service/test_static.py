@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-import recloak.service
-from recloak.service.advice import WORDS
+import recloak._service
+from recloak._service.advice import WORDS
 
-STATIC = Path(recloak.service.__file__).parent / "static"
+STATIC = Path(recloak._service.__file__).parent / "static"
 FILES = sorted(STATIC.iterdir())
 SVG = "http://www.w3.org/2000/svg"  # a name, not an address
 

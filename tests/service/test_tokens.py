@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recloak.cli.main import run
-from recloak.errors import InputError, OptionError
-from recloak.service.tokens import Guard, create, revoke, seconds_of, tokens
+from recloak._cli.main import run
+from recloak._core.errors import InputError, OptionError
+from recloak._service.tokens import TokenGuard, create, revoke, seconds_of, tokens
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def store(tmp_path):
 
 
 def checked(store, text):
-    guard = Guard(store)
+    guard = TokenGuard(store)
     try:
         return guard.check(text)
     finally:
@@ -68,7 +68,7 @@ def test_a_secret_has_256_bits_and_none_comes_twice(store):
 
 def test_a_revoked_token_is_refused_by_a_guard_that_is_already_open(store):
     token, text = create(store, user="ann")
-    guard = Guard(store)
+    guard = TokenGuard(store)
     assert guard.check(text) is not None
     assert revoke(store, token.id).state(0) == "revoked"
     assert guard.check(text) is None
@@ -148,7 +148,7 @@ def test_what_is_no_store_is_refused_in_one_sentence(tmp_path):
         with pytest.raises(InputError, match=said):
             tokens(tmp_path / "odd.db")
     with pytest.raises(InputError, match="no token store"):
-        Guard(tmp_path / "none.db")
+        TokenGuard(tmp_path / "none.db")
 
 
 def test_the_command_prints_a_token_once_and_lists_without_it(tmp_path, capsys):

@@ -9,17 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recloak.attacks.public import see_release
-from recloak.errors import RecloakError
-from recloak.evaluate.deviation import target_deviation
-from recloak.evaluate.probe import hold_out, probe_from
-from recloak.publish.pad import PadOptions, pad
-from recloak.publish.verify import verify
-from recloak.randomness import Randomness
-from recloak.ratings import Ratings, expose, read, summarise
-from recloak.ratings.options import ExposureOptions
-from recloak.related.options import SimilarityOptions
-from recloak.related.similarity import nearest
+from recloak._attacks.public_view import see_release
+from recloak._core.errors import RecloakError
+from recloak._core.randomness import Randomness
+from recloak._evaluation.deviation import target_deviation
+from recloak._evaluation.probe import hold_out, probe_from
+from recloak._ratings.exposure import expose
+from recloak._ratings.model import Ratings
+from recloak._ratings.options import ExposureOptions
+from recloak._ratings.readers import read
+from recloak._ratings.summary import summarise
+from recloak._related.options import SimilarityOptions
+from recloak._related.similarity import nearest
+from recloak._releases.pad import PadOptions, pad
+from recloak._releases.verifier import verify
 from tests.contracts.test_engines import some_ratings, write_source
 from tests.engines import Here, Spark
 
@@ -33,22 +36,22 @@ def source(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def blocks(spark_cluster, source, tmp_path):
-    from recloak.spark.blocks import opened_blocks
+    from recloak._spark.user_blocks import opened_blocks
 
     with opened_blocks(spark_cluster, str(source), block_ratings=100, beside=tmp_path / "work") as found:
         yield found
 
 
 def test_the_summary_is_the_local_one(spark_cluster, source, blocks):
-    from recloak.spark.inspect import summarise as summarise_on_spark
-    from recloak.spark.source import open_source
+    from recloak._spark.inspection import summarise as summarise_on_spark
+    from recloak._spark.source import open_source
 
     found = summarise_on_spark(open_source(spark_cluster, str(source)), blocks).to_json()
     assert found == summarise(read(source)).to_json()
 
 
 def test_everybody_as_a_target_gives_the_local_exposure_of_whole_rows(source, blocks):
-    from recloak.spark.inspect import expose as expose_on_spark
+    from recloak._spark.inspection import expose as expose_on_spark
 
     options = ExposureOptions(targets=1000, known=(99,))  # all that is known of everybody: nothing is left to chance
     found, expected = expose_on_spark(blocks, options, rng=3).to_json(), expose(read(source), options, rng=8).to_json()
@@ -59,7 +62,7 @@ def test_everybody_as_a_target_gives_the_local_exposure_of_whole_rows(source, bl
 
 def test_padding_by_blocks_is_the_local_padding(source, blocks, monkeypatch):
     """Also where the pieces of the blocks are added up in several steps."""
-    from recloak.spark import padding
+    from recloak._spark import padding
 
     monkeypatch.setattr(padding, "FAN", 3)
     ratings, chance, options = read(source), Randomness(2), PadOptions(rank=2, iterations=3, tolerance=0.0)
@@ -71,7 +74,7 @@ def test_padding_by_blocks_is_the_local_padding(source, blocks, monkeypatch):
 
 @pytest.mark.parametrize("similarity", ["cosine", "adjusted"])
 def test_related_lists_are_the_local_ones(spark_cluster, source, blocks, similarity):
-    from recloak.spark.related import nearest as nearest_on_spark
+    from recloak._spark.similar_items import nearest as nearest_on_spark
 
     options = SimilarityOptions(similarity=similarity, min_support=2)
     found, expected = nearest_on_spark(spark_cluster, blocks, 3, options), nearest(read(source), 3, options)
@@ -81,7 +84,7 @@ def test_related_lists_are_the_local_ones(spark_cluster, source, blocks, similar
 
 @pytest.mark.parametrize("layout", ["long", "grouped"])
 def test_the_target_deviation_is_the_local_one(spark_cluster, tmp_path, layout):
-    from recloak.spark.deviation import target_deviation as on_spark
+    from recloak._spark.deviations import target_deviation as on_spark
 
     rest, probe = hold_out(some_ratings(), 0.1, rng=1)
     source = write_source(tmp_path / "lake", rest)
@@ -101,10 +104,10 @@ def _as_ratings(rest: Ratings, probe) -> Ratings:
 
 @pytest.mark.data
 def test_the_target_deviation_on_movielens_is_within_a_hundredth_of_the_local_engines(spark_cluster, data, tmp_path):
-    from recloak.publish.options import PublishOptions
-    from recloak.publish.recipe import publish as publish_here
-    from recloak.spark.publish import publish
-    from recloak.spark.session import SparkOptions
+    from recloak._releases.options import PublishOptions
+    from recloak._releases.publishing import publish as publish_here
+    from recloak._spark.publishing import publish
+    from recloak._spark.session import SparkOptions
 
     rest, probe = hold_out(read(data / "ml" / "ml-1m.inter"), 0.1, rng=1)
     source, options = write_source(tmp_path / "lake", rest), PublishOptions(k=5)

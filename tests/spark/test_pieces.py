@@ -10,27 +10,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recloak.publish.factorise import Levels
-from recloak.publish.model import TABLES
-from recloak.publish.rows import Beliefs, Rows, RowSums, solve_rows, solve_sums, sum_rows
-from recloak.publish.verify import verify
-from recloak.publish.verify.scan import allowed
-from recloak.ratings import Ratings
-from recloak.ratings.assemble import transpose_rows
-from recloak.related.options import MEASURES, SimilarityOptions
-from recloak.related.similarity import nearest
-from tests.publish.helpers import some_ratings, some_release
+from recloak._ratings.assemble import transpose_rows
+from recloak._ratings.model import Ratings
+from recloak._related.options import MEASURES, SimilarityOptions
+from recloak._related.similarity import nearest
+from recloak._releases.factorise import Levels
+from recloak._releases.model.release_format import TABLES
+from recloak._releases.row_solver import Beliefs, RatingRows, RowSums, solve_rows, solve_sums, sum_rows
+from recloak._releases.verifier import verify
+from recloak._releases.verifier.scan import allowed
+from tests.releases.helpers import some_ratings, some_release
 
 pytest.importorskip("pyspark")
 
-from recloak.spark import related
-from recloak.spark.bins import Limits, Piece, pack, take_users
-from recloak.spark.bins import nearest as nearest_centre
-from recloak.spark.blocks import block_kinds, block_row
-from recloak.spark.cells import row_by_row
-from recloak.spark.marks import Part, look_at_cells
-from recloak.spark.naming import dealt, group_key, user_key
-from recloak.spark.padding import _packed, _unpacked
+from recloak._spark import similar_items
+from recloak._spark.array_cells import row_by_row
+from recloak._spark.marks import Part, look_at_cells
+from recloak._spark.naming import dealt, group_key, user_key
+from recloak._spark.padding import _packed, _unpacked
+from recloak._spark.user_bins import BinLimits, Piece, pack, take_users
+from recloak._spark.user_bins import nearest as nearest_centre
+from recloak._spark.user_blocks import block_kinds, block_row
 
 
 @given(st.integers(0, 2**32), st.integers(1, 5))
@@ -51,9 +51,9 @@ def test_sums_of_pieces_solve_to_what_whole_rows_solve_to(seed, n_pieces):
     np.testing.assert_allclose(found_errors, errors, rtol=1e-3, atol=1e-4)
 
 
-def _by_item(ratings: Ratings) -> Rows:
+def _by_item(ratings: Ratings) -> RatingRows:
     indptr, users, order = transpose_rows(ratings.indptr, ratings.items, ratings.n_items)
-    return Rows(indptr, users, ratings.values[order])
+    return RatingRows(indptr, users, ratings.values[order])
 
 
 def test_an_item_without_ratings_is_left_unknown():
@@ -68,7 +68,7 @@ def test_an_item_without_ratings_is_left_unknown():
 @given(st.lists(st.tuples(st.integers(1, 90), st.integers(1, 50)), min_size=1, max_size=40), st.integers(1, 30))
 def test_bins_are_runs_of_neighbours_within_their_limits(sizes, least):
     pieces = [Piece(cell, 0, users, users * each) for cell, (users, each) in enumerate(sizes)]
-    limits = Limits(users=100, ratings=2000, least_users=least)
+    limits = BinLimits(users=100, ratings=2000, least_users=least)
     bins = pack(pieces, limits)
     numbers = [bins[piece] for piece in pieces]
     assert numbers == sorted(numbers)
@@ -112,10 +112,10 @@ def test_lists_from_strips_and_blocks_are_the_local_lists(tmp_path, similarity, 
     values = np.ones(ratings.n_ratings) if similarity in ("presence", "conditional") else ratings.values
     squares: Any = np.bincount(ratings.items, values.astype(float) ** 2)
     means = np.bincount(ratings.items, ratings.values) / ratings.popularity
-    totals = related._Totals(means, squares)
+    totals = similar_items._Totals(means, squares)
     found = [
-        related._top(
-            related._strip_sums(tmp_path, ratings.item_ids, totals, strip, options), totals, strip[0], 4, options
+        similar_items._top(
+            similar_items._strip_sums(tmp_path, ratings.item_ids, totals, strip, options), totals, strip[0], 4, options
         )
         for strip in ((0, 5), (5, 14))
     ]
@@ -137,7 +137,7 @@ def test_marks_of_a_part_tell_equal_rows_from_others(tmp_path, layout):
     table = "ratings" if layout == "long" else "profiles"
     path = folder / f"{table}.parquet"
     most = 30 if layout == "long" else release.facts.n_groups
-    from recloak.files import sha256_of
+    from recloak._core.files import sha256_of
 
     part = Part(table, 0, path, sha256_of(path), TABLES[layout][table], most)
     labels = allowed(1.0, 5.0, 0.5)

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from recloak.cli.main import run
-from recloak.errors import MissingExtraError, OptionError, RecloakError
-from recloak.spark import session
-from recloak.spark.session import SparkOptions
+from recloak._cli.main import run
+from recloak._core.errors import MissingExtraError, OptionError, RecloakError
+from recloak._spark import session
+from recloak._spark.session import SparkOptions
 
 
 def test_a_missing_pyspark_is_told_in_one_sentence(monkeypatch):

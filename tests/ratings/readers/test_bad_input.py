@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 import zstandard
 
-from recloak.cli import common
-from recloak.errors import InputError
-from recloak.ratings import ReadOptions, read
-from recloak.ratings.options import READERS
+from recloak._cli import common
+from recloak._core.errors import InputError
+from recloak._ratings.options import READERS, ReadOptions
+from recloak._ratings.readers import read
 
 DOC = Path(__file__).parents[3] / "docs" / "bad-input.md"
 HEAD = "userId,movieId,rating,timestamp\n"

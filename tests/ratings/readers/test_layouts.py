@@ -11,10 +11,10 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recloak.errors import SourceError
-from recloak.ratings import ReadOptions, read
-from recloak.ratings.readers import delimited, detect
-from recloak.ratings.readers.times import seconds_of
+from recloak._core.errors import SourceError
+from recloak._ratings.options import ReadOptions
+from recloak._ratings.readers import delimited, detect, read
+from recloak._ratings.readers.times import seconds_of
 
 DAY = 86400
 ROWS = [(1, 10, 5.0, 100 * DAY), (1, 20, 3.0, 200 * DAY), (2, 10, 4.0, 300 * DAY)]

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recloak.ratings import readers
-from recloak.ratings.assemble import fresh
-from recloak.ratings.packed import Layout, Limits, OutsideError, PackedRows, layout_of
-from recloak.ratings.readers import ReadOptions, read
-from recloak.ratings.readers.quick import read_quickly
-from recloak.ratings.readers.sources import sample_of
+from recloak._ratings import readers
+from recloak._ratings.assemble import fresh
+from recloak._ratings.packed_rows import ColumnLimits, OutsideError, PackedRows, WordLayout, layout_of
+from recloak._ratings.readers import ReadOptions, read
+from recloak._ratings.readers.source_files import sample_of
+from recloak._ratings.readers.typed_parquet import read_quickly
 
 ONE_ROW: dict[str, list[Any]] = {"user": [1], "item": [2], "rating": [3.0], "time": [4]}
 
@@ -29,8 +29,8 @@ def general(files):
         return read(files)
 
 
-def plain_layout(*, n_rows: int) -> Layout:
-    layout = layout_of(Limits((0, 9), (0, 9), (0, 9), (0, 9), n_rows))
+def plain_layout(*, n_rows: int) -> WordLayout:
+    layout = layout_of(ColumnLimits((0, 9), (0, 9), (0, 9), (0, 9), n_rows))
     assert layout is not None
     return layout
 
@@ -156,8 +156,8 @@ def test_a_file_that_states_nothing_is_left_to_the_general_way(tmp_path):
 
 
 def test_users_and_items_spread_too_far_are_left_to_the_general_way():
-    assert layout_of(Limits((0, 2**31 - 1), (0, 2**20), (1, 5), (0, 0), 1000)) is None
-    assert layout_of(Limits((0, 100), (0, 100), (1, 5), (0, 2**60), 1000)) is None
+    assert layout_of(ColumnLimits((0, 2**31 - 1), (0, 2**20), (1, 5), (0, 0), 1000)) is None
+    assert layout_of(ColumnLimits((0, 100), (0, 100), (1, 5), (0, 2**60), 1000)) is None
 
 
 def test_a_rating_outside_the_scale_given_is_left_to_the_general_way(tmp_path):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from recloak.ratings import ReadOptions, read
+from recloak._ratings.options import ReadOptions
+from recloak._ratings.readers import read
 
 
 @pytest.mark.data

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from recloak.service.app import create_app, shielded
-from recloak.service.options import ServeOptions
-from recloak.service.parts import Parts
-from recloak.service.shelf import Shelf
-from recloak.service.tokens import Guard, create
+from recloak._service.app import create_app, shielded
+from recloak._service.options import ServeOptions
+from recloak._service.parts import Parts
+from recloak._service.published_lists import PublishedLists
+from recloak._service.tokens import TokenGuard, create
 from tests.service.browser.world import advisor, write_history
 
 
@@ -32,8 +32,8 @@ def served(folder, **options):
     create(store, user="0")
     write_history(folder / "lists.db")
     catalogue = advisor().catalogue
-    shelf = Shelf(folder / "lists.db", catalogue)
-    parts = Parts(advisor(), catalogue, shelf, Guard(store), options=ServeOptions(**options))
+    shelf = PublishedLists(folder / "lists.db", catalogue)
+    parts = Parts(advisor(), catalogue, shelf, TokenGuard(store), options=ServeOptions(**options))
     with listening(shielded(create_app(parts))) as port:
         yield Service(port, store)
     parts.close()

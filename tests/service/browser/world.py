@@ -4,12 +4,13 @@ from functools import cache
 
 import numpy as np
 
-from recloak.mentions.guard import Guard as Crowd
-from recloak.mentions.sources import title_list
-from recloak.ratings import IdMap, Ratings
-from recloak.related.history import append, opened
-from recloak.related.model import HOLE, Lists, Release
-from recloak.service.state import prepare
+from recloak._mentions.oracle_guard import OracleGuard as Crowd
+from recloak._mentions.post_files import title_list
+from recloak._ratings.ids import IdMap
+from recloak._ratings.model import Ratings
+from recloak._related.history import append, opened
+from recloak._related.model import HOLE, ListRelease, Lists
+from recloak._service.state import prepare
 
 POPULAR = [
     "The Glass Orchard (1987)", "Salt and Ember (1994)", "Nine Winters (2003)", "The Lanternmaker (1999)",
@@ -57,4 +58,4 @@ def write_history(path):
         for number, day in enumerate(days, start=1):
             lists = np.full((len(TITLES), 3), HOLE, np.int32)
             lists[0] = day
-            append(store, Release(number, 1_700_000_000 + number * 86_400, Lists(lists)), ids, {})
+            append(store, ListRelease(number, 1_700_000_000 + number * 86_400, Lists(lists)), ids, {})

@@ -1,0 +1,78 @@
+"""The average's fingerprint: a label gives away how many people are behind it, or one person's rating.
+
+A mean of k' whole ratings shows k' by its denominator: 3.2 in a group of five means that all five rated. We let an
+attacker learn, on one half of the groups, which k' goes with which label (the strongest attacker there is without the
+truth of the group itself), and guess on the other half. Guessing from the group's size and the item's spread alone is
+the baseline.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak._attacks.model import Hits, Public
+from recloak._attacks.public_columns import columns_of
+from recloak._attacks.released_cells import raters_of
+from recloak._core.intervals import wilson
+from recloak._core.randomness import Rng, randomness
+from recloak._ratings.model import Ratings
+
+ATTACKER = "guesses from a label how many people are behind it"
+_MOST_CELLS = 400_000
+_SPREAD_BINS = 20
+
+
+def fingerprint(public: Public, ratings: Ratings, *, rng: Rng = None) -> Hits:
+    """Attack the number of raters behind each label; details hold the baseline and bare single ratings."""
+    stream = randomness(rng).stream("fingerprint")
+    n_cells = len(public.codes)
+    cells = np.sort(stream.choice(n_cells, min(_MOST_CELLS, n_cells), replace=False))
+    profiles, items = _place(public, cells)
+    truth, total = raters_of(public, ratings, profiles, items)
+    labels, prior = public.values[public.codes[cells]], _prior_key(public, profiles, items)
+    with_label = _combine(prior, public.codes[cells])
+    learn = (stream.permutation(public.n_profiles) % 2 == 0)[profiles]
+    from_prior = _guess(prior, truth, learn, fallback=None)
+    from_label = _guess(with_label, truth, learn, fallback=from_prior)
+    tested = ~learn
+    return Hits(
+        user=wilson(int((from_label == truth)[tested].sum()), max(int(tested.sum()), 1)),
+        details={
+            "baseline": float((from_prior == truth)[tested].mean()) if tested.any() else 0.0,
+            "cells_with_one_rater": float((truth == 1).mean()),
+            "bare_single_ratings": float(((truth == 1) & (np.abs(total - labels) < 1e-6)).mean()),
+        },
+    )
+
+
+def _place(public: Public, cells: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Give the profile and the item of each cell."""
+    columns, items = columns_of(public), np.searchsorted(public.indptr, cells, side="right") - 1
+    return columns.holders[cells - columns.shift[items]], items
+
+
+def _prior_key(public: Public, profiles: NDArray[np.int32], items: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give a number to what is known without the label: the group's size and how widespread the item is."""
+    spread = np.diff(public.indptr)
+    bins = np.searchsorted(np.quantile(spread, np.linspace(0, 1, _SPREAD_BINS + 1)[1:-1]), spread)
+    return _combine(public.weights[profiles], bins[items])
+
+
+def _combine(one: NDArray[np.integer], other: NDArray[np.integer]) -> NDArray[np.int64]:
+    pairs = one.astype(np.int64) * (int(other.max(initial=0)) + 1) + other
+    return np.unique(pairs, return_inverse=True)[1]
+
+
+def _guess(
+    key: NDArray[np.int64], truth: NDArray[np.int64], learn: NDArray[np.bool_], *, fallback: NDArray[np.int64] | None
+) -> NDArray[np.int64]:
+    """Guess the most frequent truth of each key in the learned half; keys never seen fall back."""
+    width = int(truth.max(initial=0)) + 1
+    seen, counts = np.unique(key[learn] * width + truth[learn], return_counts=True)
+    order = np.lexsort((counts, seen // width))  # the most frequent truth of a key comes last
+    best = np.full(int(key.max(initial=0)) + 1, -1, np.int64)
+    best[seen[order] // width] = seen[order] % width
+    guess = best[key]
+    missing = int(np.bincount(truth[learn]).argmax()) if learn.any() else 0
+    return np.where(guess >= 0, guess, missing if fallback is None else fallback)

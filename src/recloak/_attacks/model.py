@@ -1,0 +1,222 @@
+"""The values of an attack: what the adversary knows, what is public, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak._core.intervals import Share, wilson
+from recloak._core.options import Options, option
+from recloak._ratings.assemble import distinct_values
+from recloak._ratings.model import Scale
+
+_BLOCK = 4_000_000
+
+Verdict = Literal["breached", "bounded", "not measured"]
+
+# Attacks that name a person; k-anonymity bounds them by 1/k, so one that gets further breaks the promise.
+IDENTIFYING = ("structure", "label", "label-tolerant", "scoreboard", "scoreboard-paper", "nearest")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knowledge(Options):
+    """What the adversary knows of a target before looking at the release."""
+
+    known: int = option(8, "number of the target's items that are known", at_least=1)
+    drawn: str = option(
+        "random",
+        "which of the target's items: any, those among the 100 most rated, or those outside the top 100 or 500",
+        choices=("random", "popular", "rare-100", "rare-500"),
+    )
+    noise: int = option(0, "known ratings are off by up to this many steps of the scale", at_least=0)
+    days: int | None = option(None, "known times are off by up to this many days; without it no times", at_least=0)
+    wrong_ratings: int = option(
+        0, "how many of the known ratings are worthless: drawn evenly from the scale", at_least=0
+    )
+    wrong_items: int = option(0, "how many of the known items the target never rated", at_least=0)
+
+    def sentence(self) -> str:
+        """Say it in words."""
+        which = {
+            "random": "any of the target's items",
+            "popular": "items among the 100 most rated",
+            "rare-100": "items outside the 100 most rated",
+            "rare-500": "items outside the 500 most rated",
+        }[self.drawn]
+        parts = [f"knows {self.known} of the target's ratings ({which})"]
+        if self.noise:
+            parts.append(f"each off by up to {self.noise} step{'s' * (self.noise > 1)}")
+        if self.wrong_ratings:
+            parts.append(f"{self.wrong_ratings} of the ratings wrong")
+        if self.wrong_items:
+            parts.append(f"{self.wrong_items} of the items wrong")
+        if self.days is not None:
+            parts.append("with exact times" if self.days == 0 else f"with times within {self.days} days")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Clues:
+    """The knowledge drawn for each target: target t is known for ``items[indptr[t]:indptr[t + 1]]``."""
+
+    knowledge: Knowledge
+    targets: NDArray[np.int32]  # (n_targets,) users of the original
+    indptr: NDArray[np.int64]  # (n_targets + 1,)
+    items: NDArray[np.int32]  # (n_clues,) items of the original
+    ratings: NDArray[np.float32]  # (n_clues,)
+    times: NDArray[np.int64] | None = None  # (n_clues,) seconds, where times are known
+
+    @property
+    def n_targets(self) -> int:
+        """Number of targets."""
+        return len(self.targets)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Public:
+    """What is public, by columns: the profiles that have an item, and their labels for it.
+
+    In original data every user is a profile of weight 1. In a release all members of a group share a profile, whose
+    weight is their number. ``owner`` is the truth against which an attack is scored; no attack reads it.
+
+    Labels are codes of the values there are, and where every profile has every item the columns share one list of
+    holders, so that a cell of a padded release takes a byte.
+    """
+
+    n_items: int
+    indptr: NDArray[np.int64]  # (n_items + 1,)
+    holders: NDArray[np.int32]  # (n_cells,) profiles, ascending inside a column; (n_profiles,) where complete
+    codes: NDArray[np.unsignedinteger]  # (n_cells,)
+    values: NDArray[np.float32]  # the label of each code
+    weights: NDArray[np.int64]  # (n_profiles,) users behind each profile
+    owner: NDArray[np.int32]  # (n_users,) the profile of each user of the original
+    scale: Scale
+    times: NDArray[np.int64] | None = None  # (n_cells,)
+
+    @classmethod
+    def of(
+        cls,
+        indptr: NDArray[np.int64],
+        profiles: NDArray[np.int32],
+        labels: NDArray[np.float32],
+        weights: NDArray[np.int64],
+        owner: NDArray[np.int32],
+        scale: Scale,
+        times: NDArray[np.int64] | None = None,
+    ) -> Public:
+        """Take columns that list the profile and the label of each cell."""
+        n_items, codes_and_values = len(indptr) - 1, coded(labels)
+        complete = len(profiles) == n_items * len(weights)
+        holders = np.arange(len(weights), dtype=np.int32) if complete else profiles
+        return cls(n_items, indptr, holders, *codes_and_values, weights, owner, scale, times)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every profile has every item, as in a padded release."""
+        return len(self.codes) == self.n_profiles * self.n_items
+
+    @property
+    def profiles(self) -> NDArray[np.int32]:
+        """The profile of each cell, written down: (n_cells,)."""
+        return np.tile(self.holders, self.n_items) if self.is_complete else self.holders
+
+    @property
+    def labels(self) -> NDArray[np.float32]:
+        """The label of each cell, written down: (n_cells,)."""
+        return self.values[self.codes]
+
+    @property
+    def n_profiles(self) -> int:
+        """Number of profiles that differ in name."""
+        return len(self.weights)
+
+    @property
+    def n_users(self) -> int:
+        """Number of users behind the profiles."""
+        return int(self.weights.sum())
+
+
+def step_of(scale: Scale) -> float:
+    """Give the step of a scale, a tenth of it where it has none."""
+    return scale.step or scale.span / 10 or 1.0
+
+
+def coded(labels: NDArray[np.float32]) -> tuple[NDArray[np.unsignedinteger], NDArray[np.float32]]:
+    """Write labels as codes in as few bytes as do, and the value of each code."""
+    values = distinct_values(labels)
+    codes = np.empty(len(labels), np.min_scalar_type(max(len(values) - 1, 0)))
+    for first in range(0, len(labels), _BLOCK):
+        codes[first : first + _BLOCK] = np.searchsorted(values, labels[first : first + _BLOCK])
+    return codes, values.astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one attack with one kind of knowledge, on the original and on the release."""
+
+    name: str  # such as "scoreboard"
+    attacker: str  # the adversary in one sentence
+    unit: str  # what is counted
+    known: int | None  # number of known items, where the attack has one
+    baseline: float  # success of an attacker who ignores the release
+    original: Share | None = None
+    release: Share | None = None
+    group: Share | None = None  # success at the level of the group, where users are hidden in groups
+    control: Share | None = None  # the same on people who are not in the data
+    bound: float | None = None  # what was promised, or the most that is still called bounded
+    verdict: Verdict = "not measured"
+    reason: str = ""  # why it was not measured
+    seed: int | None = None
+    setting: str = "plain"  # which variation of the knowledge
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def in_words(self) -> str:
+        """The verdict in words: ``breached``, ``bounded by x`` (the upper end of the interval) or ``not measured``."""
+        if self.verdict == "bounded" and self.release is not None:
+            return f"bounded by {self.release.high:.4f}"
+        return self.verdict
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the outcome as plain values."""
+        shares = {"original": self.original, "release": self.release, "group": self.group, "control": self.control}
+        return {
+            "name": self.name,
+            "known": self.known,
+            "setting": self.setting,
+            "attacker": self.attacker,
+            "unit": self.unit,
+            "direction": "lower is safer",
+            **{name: None if share is None else share.to_json() for name, share in shares.items()},
+            "baseline": self.baseline,
+            "bound": self.bound,
+            "verdict": self.in_words,
+            "reason": self.reason,
+            "seed": self.seed,
+            "details": self.details,
+        }
+
+
+def judge(release: Share | None, bound: float) -> Verdict:
+    """Call a release breached when even the lower end of its interval exceeds the bound; never call silence safe."""
+    if release is None:
+        return "not measured"
+    return "breached" if release.low > bound + 1e-12 else "bounded"
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What one attack reached on one public thing."""
+
+    user: Share  # success in naming the user
+    group: Share | None = None  # success in naming the group (the profile) of the user
+    control: Share | None = None  # claims about people who are not in the data
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+def expected_share(chances: NDArray[np.float64]) -> Share:
+    """Give the share of targets hit, where each is hit with its own chance (ties are broken by lot)."""
+    return wilson(float(chances.sum()), len(chances))

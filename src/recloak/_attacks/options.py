@@ -1,0 +1,34 @@
+"""How much an audit tries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recloak._core.errors import OptionError
+from recloak._core.options import Options, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions(Options):
+    """How an audit is run."""
+
+    targets: int = option(1000, "how many targets are drawn for each attack", at_least=1)
+    known: tuple[int, ...] = option((1, 2, 4, 8, 16), "how many items are known")
+    varied_at: int = option(8, "how many items are known where the kind of knowledge is varied", at_least=1)
+    link_cap: float | None = option(
+        None, "cells in which more than this share of the group rated the item are counted; by default the share that "
+        "the release promises, else 0.5", above=0.0, at_most=1.0,
+    )  # fmt: skip
+
+    def check(self) -> None:
+        """Refuse numbers of known items that cannot be."""
+        if not self.known or min(self.known) < 1:
+            raise OptionError(f"known must be numbers of at least 1, got {self.known}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassiveOptions(Options):
+    """Whom the observer knows, and what of them."""
+
+    known: int = option(20, "items of a target that the observer knows at the earlier release", at_least=1)
+    targets: int = option(500, "users attacked at every release, drawn from those with enough items", at_least=1)

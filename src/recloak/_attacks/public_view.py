@@ -1,0 +1,153 @@
+"""What an outsider sees: the original ratings as they are, or a release folder with its manifest.
+
+The private mapping is read only to score an attack; no attack sees it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from recloak._attacks.model import Public
+from recloak._attacks.padded_release import PaddedTable, group_numbers, item_numbers, padded_table, read_padded
+from recloak._core.errors import SourceError
+from recloak._ratings.assemble import transpose_rows
+from recloak._ratings.ids import UNKNOWN, IdMap
+from recloak._ratings.model import Ratings
+
+MOST_CELLS = 500_000_000  # about 12 GB while a release is read
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ReleaseView:
+    """A release folder as an attacker reads it, with the truth beside it."""
+
+    public: Public
+    manifest: dict[str, Any]
+
+
+def see_original(ratings: Ratings) -> Public:
+    """Show the original ratings: every user is a profile."""
+    columns = ratings.by_item()
+    everyone = np.arange(ratings.n_users, dtype=np.int32)
+    return Public.of(
+        columns.indptr, columns.users, columns.values, np.ones_like(everyone, np.int64), everyone, ratings.scale,
+        columns.times,
+    )  # fmt: skip
+
+
+def see_release(folder: str | Path, private: str | Path, ratings: Ratings) -> ReleaseView:
+    """Show a release folder, its items numbered as in the original."""
+    folder, private = Path(folder), Path(private)
+    manifest = _manifest(folder)
+    members, profiles = _tables(folder, ratings)
+    groups = IdMap.of(members["group"])
+    members = members.with_columns(profile=pl.Series(groups.encode(members["group"])))
+    weights = np.bincount(members["profile"].to_numpy(), minlength=len(groups))
+    owner = _owners(private, members, ratings)
+    if isinstance(profiles, PaddedTable):
+        codes = read_padded(profiles, groups, ratings.item_ids)
+        return ReleaseView(_complete(codes, profiles.values, weights, owner, ratings), manifest)
+    return ReleaseView(_by_columns(profiles, groups, weights, owner, ratings), manifest)
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / "manifest.json"
+    if not path.is_file():
+        raise SourceError("there is no manifest.json: not a release folder", file=folder)
+    try:
+        found = json.loads(path.read_text())
+    except ValueError:
+        raise SourceError("the manifest is not JSON", file=path) from None
+    if not isinstance(found, dict):
+        raise SourceError("the manifest is not a JSON object", file=path)
+    return found
+
+
+def _tables(folder: Path, ratings: Ratings) -> tuple[pl.DataFrame, pl.DataFrame | PaddedTable]:
+    """Read members (user, group) and profiles (group, item, rating) from either layout.
+
+    Of padded profiles only what is needed to read them a piece at a time.
+    """
+    if (members := _read(folder, "members")) is None:
+        return _grouped(_required(folder, "ratings"))
+    padded = padded_table(folder / "profiles.parquet", members["group"].n_unique(), ratings.n_items)
+    return members, padded or _required(folder, "profiles")
+
+
+def _required(folder: Path, name: str) -> pl.DataFrame:
+    if (table := _read(folder, name)) is None:
+        raise SourceError("there are neither profiles and members nor ratings in the folder", file=folder)
+    return table
+
+
+def _read(folder: Path, name: str) -> pl.DataFrame | None:
+    if (path := folder / f"{name}.parquet").exists():
+        n_rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
+        if n_rows > MOST_CELLS:
+            raise SourceError(
+                f"a table to be attacked must fit into memory: at most {MOST_CELLS:,} rows, got {n_rows:,}; publish "
+                "and audit a sample of the users instead",
+                file=path,
+            )
+        return pl.read_parquet(path)
+    if (path := folder / f"{name}.csv").is_file():
+        return pl.read_csv(path, infer_schema_length=None)
+    return None
+
+
+def _grouped(ratings: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Put users with the same items and labels into one group, as anybody can who looks at a long release."""
+    rows = ratings.sort("user", "item").with_columns(cell=pl.struct("item", "rating").hash(seed=7))
+    marks = rows.group_by("user").agg(mark=pl.col("cell").hash(seed=11).sum(), n=pl.len(), first=pl.col("cell").first())
+    members = marks.with_columns(group=pl.struct("mark", "n", "first").rank("dense").cast(pl.Int64)).select(
+        "user", "group"
+    )
+    models = members.unique("group", keep="first", maintain_order=True)
+    return members, ratings.join(models, on="user").select("group", "item", "rating")
+
+
+def _owners(private: Path, members: pl.DataFrame, ratings: Ratings) -> NDArray[np.int32]:
+    """Give the profile of each user of the original, by the private mapping."""
+    path = private / "mapping.parquet"
+    if not path.exists():
+        raise SourceError("there is no mapping.parquet: not the private folder of a release", file=private)
+    mapping = pl.read_parquet(path).join(members.select("user", "profile"), on="user")
+    users = ratings.user_ids.encode(mapping["user_id"])
+    owner = np.full(ratings.n_users, UNKNOWN, np.int32)
+    known = users != UNKNOWN
+    owner[users[known]] = mapping["profile"].to_numpy()[known]
+    if (owner == UNKNOWN).any():
+        missing = ratings.user_ids.ids[int(np.argmax(owner == UNKNOWN))]
+        raise SourceError(f"the mapping does not cover the source's user {missing!r}: another source?", file=path)
+    return owner
+
+
+def _by_columns(
+    profiles: pl.DataFrame, groups: IdMap, weights: NDArray[np.int64], owner: NDArray[np.int32], ratings: Ratings
+) -> Public:
+    """Put sparse profiles into columns."""
+    numbers = pl.Series(group_numbers(profiles["group"], groups))
+    profiles = profiles.with_columns(profile=numbers).sort("profile", maintain_order=True)
+    items = item_numbers(profiles["item"], ratings.item_ids)
+    counts = np.bincount(profiles["profile"].to_numpy(), minlength=len(weights))
+    row_indptr = np.concatenate(([0], np.cumsum(counts)))
+    indptr, rows, order = transpose_rows(row_indptr, items, ratings.n_items)
+    labels = profiles["rating"].to_numpy().astype(np.float32)[order]
+    return Public.of(indptr, rows, labels, weights, owner, ratings.scale)
+
+
+def _complete(
+    codes: NDArray[np.uint8], values: NDArray[np.float32], weights: NDArray[np.int64], owner: NDArray[np.int32],
+    ratings: Ratings,
+) -> Public:  # fmt: skip
+    """Put profiles that have every item into columns, which they fill."""
+    indptr = np.arange(ratings.n_items + 1, dtype=np.int64) * len(weights)
+    holders = np.arange(len(weights), dtype=np.int32)
+    return Public(ratings.n_items, indptr, holders, codes, values, weights, owner, ratings.scale)

@@ -1,0 +1,37 @@
+"""The structure-based attack: the candidates have every item the target is known to have rated.
+
+Definition 3.1 of Chang et al., *Predictive Anonymization*: with c candidates the target is identified with probability
+1/c if it is one of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak._attacks.clue_matching import ANY_LABEL, Matches, match
+from recloak._attacks.model import Clues, Hits, Public, expected_share
+
+ATTACKER = "lists the released users who have every known item, and guesses among them"
+
+
+def structure(public: Public, clues: Clues) -> Hits:
+    """Attack by the known items alone."""
+    return by_containment(match(public, clues, ANY_LABEL))
+
+
+def by_containment(found: Matches) -> Hits:
+    """Score an attack that guesses evenly among the candidates."""
+    return Hits(
+        user=expected_share(_chances(found.has_own, found.n_users)),
+        group=expected_share(_chances(found.has_own, found.n_profiles)),
+        details={
+            "median_candidates": float(np.median(found.n_users)),
+            "no_candidate": float((found.n_users == 0).mean()),
+            "unique": float((found.has_own & (found.n_users == 1)).mean()),
+        },
+    )
+
+
+def _chances(has_own: NDArray[np.bool_], n_candidates: NDArray[np.integer]) -> NDArray[np.float64]:
+    return np.where(has_own, 1.0 / np.maximum(n_candidates, 1), 0.0)

@@ -1,0 +1,126 @@
+"""``recloak publish``: an anonymised release of ratings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recloak._cli.common import (
+    emit_json,
+    gather,
+    grid_option,
+    json_option,
+    options_of,
+    seed_option,
+    source_options,
+    with_progress,
+)
+from recloak._cli.engine import engine_options, on_spark, spark_session
+from recloak._cli.path_types import SOURCE
+from recloak._core import stopping
+from recloak._core.errors import OptionError
+from recloak._releases.options import PadOptions, PublishOptions
+
+if TYPE_CHECKING:
+    from recloak._releases.manifest import Facts
+    from recloak._releases.release import Release
+
+
+_folder = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("source", metavar="SOURCE", type=SOURCE)
+@click.option(
+    "-o", "--out", "--output", "output", metavar="DIR", type=_folder, required=True, help="The public folder."
+)
+@options_of(PublishOptions, leave_out=("grid",))
+@grid_option
+@click.option(
+    "--layout",
+    type=click.Choice(["long", "grouped"]),
+    help="One row per user or per group. [default: grouped for padded, long for pure]",
+)
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["parquet", "csv"]),
+    default="parquet",
+    show_default=True,
+    help="What the tables are written as.",
+)
+@click.option("--private", metavar="DIR", type=_folder, help="Where who-is-who goes. [default: DIR-private]")
+@engine_options
+@options_of(PadOptions)
+@source_options
+@seed_option
+@json_option
+@with_progress
+def command(
+    source: str,
+    output: Path,
+    layout: str | None,
+    file_format: str,
+    private: Path | None,
+    seed: int | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Publish the ratings in SOURCE as a k-anonymous release in the folder DIR.
+
+    What was written is verified before it appears; who is who goes into a private folder that only you can read.
+    """
+    from recloak._releases.folder_checks import check_folders
+
+    options = gather(PublishOptions, given)
+    public, hidden = check_folders(output, private)
+    if on_spark(given):
+        _tell(_on_spark(source, public, hidden, layout, file_format, options, seed, given), public, hidden, as_json)
+        return
+    release = _here(source, options, seed, given)
+    stopping.settle()  # from here on every tick looks for a stop, and once the folders are in place it is too late
+    release.write(public, private=hidden, layout=layout, format=file_format)
+    _tell(release.facts, public, hidden, as_json)
+
+
+def _tell(facts: Facts, public: Path, hidden: Path, as_json: bool) -> None:
+    if as_json:
+        counts = {name: getattr(facts, name) for name in ("k", "mode", "n_users", "n_items", "n_ratings", "n_groups")}
+        emit_json({"verdict": "pass", "folder": str(public), "private": str(hidden), **counts})
+    else:
+        click.echo(
+            f"{facts.n_users:,} users in {facts.n_groups:,} groups of at least {facts.k}, verified, in {public}; "
+            f"who is who in {hidden}"
+        )
+
+
+def _here(source: str, options: PublishOptions, seed: int | None, given: dict[str, Any]) -> Release:
+    from recloak._ratings.options import ReadOptions
+    from recloak._ratings.readers import read
+    from recloak._releases.publishing import publish
+
+    ratings = read(source, options=gather(ReadOptions, given))
+    return publish(ratings, options=options, pad_options=gather(PadOptions, given), rng=seed)
+
+
+def _on_spark(
+    source: str, public: Path, hidden: Path, layout: str | None, file_format: str, options: PublishOptions,
+    seed: int | None, given: dict[str, Any],
+) -> Facts:  # fmt: skip
+    from recloak._ratings.options import ReadOptions
+
+    if file_format != "parquet":
+        raise OptionError(f"--engine spark writes Parquet, not {file_format}")
+    reading, padding = gather(ReadOptions, given), gather(PadOptions, given)
+    if padding.predictor != "svd":
+        raise OptionError(f"--engine spark predicts by svd, not {padding.predictor}")
+    with spark_session(given) as spark:
+        from recloak._spark.publishing import publish
+
+        published = publish(
+            spark, source, public, private=hidden, layout=layout, options=options, reading=reading, rng=seed,
+            pad_options=padding,
+        )  # fmt: skip
+    return published.facts

@@ -1,0 +1,26 @@
+"""``recloak serve``: posting advice and related lists over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from recloak._cli.common import options_of, source_options
+from recloak._ratings.options import ReadOptions
+from recloak._service.options import ServeOptions, read_config
+from recloak._service.startup_checks import check
+
+
+@click.command()
+@click.option("--config", help="TOML file with the same names; a flag wins over it.")
+@options_of(ServeOptions, leave_out=tuple(ReadOptions().to_mapping()))
+@source_options
+def command(config: str | None, **given: Any) -> None:
+    """Serve posting advice and related-item lists over HTTP until stopped."""
+    named = {name: value for name, value in given.items() if value is not None}
+    options = ServeOptions.from_mapping({**({} if config is None else read_config(config)), **named})
+    check(options)
+    from recloak._service.server import serve
+
+    serve(options)

@@ -1,0 +1,205 @@
+"""The demo: the main job on synthetic data, as a list of steps that fill one folder and one report.
+
+A step takes what the earlier ones made and gives it back with its own part added: values for later steps, a chapter of
+the report, sentences of the account, figures for ``--json``. A new capability is one more function in `STEPS`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from recloak._core import progress
+from recloak._core.errors import InputError
+from recloak._core.files import sha256_of, written_folder
+from recloak._core.randomness import Randomness
+from recloak._report import Account, Chapter, Fact, Page, PageVerdict, write_page
+from recloak._report.provenance import versions
+
+_LIST = "demo.json"  # names what the demo wrote, so that it replaces nothing else
+REPORT = "report.html"
+_NOTHING = PageVerdict("plain", "Nothing was done", "No step has run.")
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """What the steps have made so far."""
+
+    folder: Path
+    chance: Randomness
+    made: Mapping[str, Any] = field(default_factory=dict)  # values that later steps need
+    results: Mapping[str, Any] = field(default_factory=dict)  # what --json tells, by step
+    facts: tuple[Fact, ...] = ()
+    chapters: tuple[Chapter, ...] = ()
+    account: tuple[str, ...] = ()
+    verdict: PageVerdict = _NOTHING
+
+    def add(
+        self,
+        *,
+        made: Mapping[str, Any] | None = None,
+        results: Mapping[str, Any] | None = None,
+        chapters: tuple[Chapter, ...] = (),
+        account: tuple[str, ...] = (),
+        facts: tuple[Fact, ...] = (),
+        verdict: PageVerdict | None = None,
+    ) -> Demo:
+        """Give the demo with one step's part added; the last verdict given heads the report."""
+        return replace(
+            self,
+            made={**self.made, **(made or {})},
+            results={**self.results, **(results or {})},
+            chapters=self.chapters + chapters,
+            account=self.account + account,
+            facts=self.facts + facts,
+            verdict=verdict or self.verdict,
+        )
+
+
+Step = Callable[[Demo], Demo]
+
+
+def make_ratings(demo: Demo) -> Demo:
+    """Make synthetic ratings and leave them as a file to play with."""
+    from recloak._ratings.synthetic.in_memory import synthesise
+    from recloak._ratings.synthetic.options import SynthOptions
+
+    ratings = synthesise(SynthOptions(preset="tiny"), rng=demo.chance.child("ratings"))
+    ratings.to_polars().write_csv(demo.folder / "ratings.csv")
+    step = f"Made {ratings.n_ratings:,} synthetic ratings with the shape of a real data set (ratings.csv)."
+    return demo.add(made={"ratings": ratings}, account=(step,))
+
+
+def inspect_ratings(demo: Demo) -> Demo:
+    """Tell what is in them and how exposed their users are."""
+    from recloak._ratings.exposure import expose
+    from recloak._ratings.summary import summarise
+    from recloak._report import inspect_page
+
+    ratings = demo.made["ratings"]
+    summary, exposure = summarise(ratings), expose(ratings, rng=demo.chance.child("inspect"))
+    return demo.add(
+        results={"inspect": {**summary.to_json(), "exposure": exposure.to_json()}},
+        facts=inspect_page.key_facts(summary),
+        chapters=(inspect_page.exposure_chapter(exposure), inspect_page.summary_chapter(summary)),
+        account=inspect_page.inspect_account(summary, exposure)[1:],
+        verdict=inspect_page.exposure_verdict(exposure),
+    )
+
+
+def publish_release(demo: Demo) -> Demo:
+    """Hold some ratings out, publish the rest, and verify what was written."""
+    from recloak._evaluation.probe import hold_out
+    from recloak._releases.publishing import publish
+    from recloak._releases.verifier import verify
+
+    rest, probe = hold_out(demo.made["ratings"], 0.1, rng=demo.chance.child("probe"))
+    rest.to_polars().write_csv(demo.folder / "published.csv")
+    probe.to_polars(rest).write_csv(demo.folder / "probe.csv")
+    folder, private = demo.folder / "release", demo.folder / "private"
+    publish(rest, k=5, mode="padded", rng=demo.chance.child("publish")).write(folder, private=private)
+    _forget_this_run(private / "account.json")
+    steps = (
+        f"Held {len(probe):,} ratings out (probe.csv), and published the other {rest.n_ratings:,} (published.csv) as a "
+        "padded release with k = 5 (release); who is who lies apart (private).",
+        "Verified from the public files alone that every row is shared by at least 5 users.",
+    )
+    return demo.add(made={"rest": rest, "probe": probe}, results={"verify": verify(folder).to_mapping()}, account=steps)
+
+
+def _forget_this_run(account: Path) -> None:
+    """Take timings and the folder of the moment out of an account, so that the same seed gives the same bytes."""
+    told = json.loads(account.read_text())
+    told["steps"] = [{name: value for name, value in step.items() if "seconds" not in name} for step in told["steps"]]
+    told["release"]["folder"] = "release"
+    account.write_text(json.dumps(told, indent=2) + "\n")
+
+
+def attack_release(demo: Demo) -> Demo:
+    """Attack the original and the release, side by side."""
+    from recloak._attacks.auditing import audit
+    from recloak._attacks.options import AuditOptions
+    from recloak._attacks.public_view import see_release
+    from recloak._report import audit_page
+
+    release = see_release(demo.folder / "release", demo.folder / "private", demo.made["rest"])
+    options = AuditOptions(targets=200, known=(1, 2, 4, 8))
+    found = audit(demo.made["rest"], release, options=options, rng=demo.chance.child("audit"))
+    return demo.add(
+        made={"release": release},
+        results={"audit": found.to_json()},
+        chapters=audit_page.audit_chapters(found),
+        account=audit_page.audit_account(found)[1:],
+        verdict=audit_page.audit_verdict(found),
+    )
+
+
+def evaluate_release(demo: Demo) -> Demo:
+    """Measure what the release is still good for."""
+    from recloak._evaluation.evaluating import evaluate
+    from recloak._report import evaluate_page
+
+    found = evaluate(demo.made["rest"], demo.made["release"], demo.made["probe"], rng=demo.chance.child("evaluate"))
+    return demo.add(
+        results={"evaluate": found.to_json()},
+        chapters=(evaluate_page.evaluate_chapter(found),),
+        account=evaluate_page.evaluate_account(found),
+    )
+
+
+STEPS: tuple[Step, ...] = (make_ratings, inspect_ratings, publish_release, attack_release, evaluate_release)
+
+
+def run_demo(out: Path, *, seed: int) -> dict[str, Any]:
+    """Run all steps into a folder, replacing what an earlier demo left there, and tell what was found."""
+    _refuse_foreign(out)
+    with written_folder(out, replace=True) as folder:
+        demo = Demo(folder, Randomness(seed).child("demo"))
+        with progress.task("demo", len(STEPS)) as advance:
+            for step in STEPS:
+                demo = step(demo)
+                advance(1)
+        write_page(_page(demo, seed), folder / REPORT)
+        found = {"seed": seed, **demo.results}
+        files = {file.relative_to(folder).as_posix(): sha256_of(file) for file in sorted(_files(folder))}
+        (folder / _LIST).write_text(json.dumps({**found, "files": files}, indent=2, allow_nan=False) + "\n")
+    return {"folder": str(out), "report": str(out / REPORT), **found}
+
+
+def _page(demo: Demo, seed: int) -> Page:
+    return Page(
+        title="The recloak demo",
+        subtitle="Synthetic ratings with the shape of real ones; nobody in them exists.",
+        verdict=demo.verdict,
+        facts=demo.facts,
+        chapters=demo.chapters,
+        account=Account(demo.account, (("Seed", str(seed)), ("Versions", versions()))),
+    )
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (file for file in folder.rglob("*") if file.is_symlink() or not file.is_dir())
+
+
+def _refuse_foreign(out: Path) -> None:
+    """Refuse a folder that holds anything an earlier demo did not write."""
+    if not out.is_dir():
+        return
+    own = _own_files(out / _LIST)
+    for file in _files(out):
+        name = file.relative_to(out).as_posix()
+        if name not in own:
+            raise InputError(
+                f"{out}: the folder holds {name!r}, which no demo wrote; choose another folder or remove it first"
+            )
+
+
+def _own_files(listing: Path) -> set[str]:
+    try:
+        written = json.loads(listing.read_text())["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    return {*written, _LIST} if isinstance(written, dict) else set()

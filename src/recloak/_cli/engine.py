@@ -1,0 +1,51 @@
+"""``--engine``: the same work on this machine or on a Spark cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from recloak._core.errors import OptionError
+
+F = TypeVar("F")
+ENGINES = ("local", "spark")
+
+
+def engine_options(function: F) -> F:
+    """Give a command the flags of the engine; `on_spark` tells whether Spark is meant and `spark_session` starts it."""
+    for option in (
+        click.option(
+            "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark; may be given several times."
+        ),
+        click.option("--master", metavar="URL", help="Spark's master, such as spark://host:7077, yarn or local[4]."),
+        click.option(
+            "--engine",
+            type=click.Choice(ENGINES),
+            default="local",
+            show_default=True,
+            help="Where the work is done.",
+            is_eager=True,  # paths are checked on this machine only if it reads them
+        ),
+    ):
+        function = option(function)  # type: ignore[type-var]
+    return function
+
+
+def on_spark(given: dict[str, Any]) -> bool:
+    """Take the engine's name out of a command's arguments; refuse Spark's flags without Spark."""
+    engine = given.pop("engine")
+    if engine == "local" and (given["master"] is not None or given["conf"]):
+        raise OptionError("--master and --conf are for --engine spark")
+    return bool(engine == "spark")
+
+
+@contextmanager
+def spark_session(given: dict[str, Any]) -> Iterator[Any]:
+    """Start Spark as the flags say."""
+    from recloak._spark.session import SparkOptions, session
+
+    with session(SparkOptions(master=given["master"], conf=tuple(given["conf"]))) as spark:
+        yield spark

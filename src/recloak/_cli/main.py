@@ -1,0 +1,129 @@
+"""The door: finds the command, runs it, and turns every error into one sentence and an exit code."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import os
+import pkgutil
+import sys
+import traceback
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from recloak._cli import interrupts
+from recloak._cli.command_groups import Group
+from recloak._core import stopping
+from recloak._core.errors import RecloakError
+
+_COMMANDS = "recloak._cli.commands"
+_BUG = 3
+
+
+class LazyGroup(Group):
+    """A group whose commands are the files of ``_cli.commands``, imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        """Name the commands."""
+        package = importlib.import_module(_COMMANDS)
+        return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(package.__path__))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(f"{_COMMANDS}.{cmd_name.replace('-', '_')}")
+        found: click.Command = module.command
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by the first line of their files, so that help imports none of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _about(name)) for name in self.list_commands(ctx)])
+
+
+def _about(name: str) -> str:
+    """Read what a command is for: the first line of its file, behind the colon."""
+    found = importlib.util.find_spec(f"{_COMMANDS}.{name.replace('-', '_')}")
+    text = ast.get_docstring(ast.parse(Path(str(found and found.origin)).read_text(encoding="utf-8"))) or ""
+    about = text.splitlines()[0].partition(": ")[2].rstrip(".")
+    return about[:1].upper() + about[1:] + "."
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="recloak")
+def cli() -> None:
+    """Privacy of what a recommender shows the world.
+
+    Publish ratings, related-item lists and public mentions safely; attack them; prove and measure the defence.
+    """
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and leave with 0 (done, pass), 1 (verdict fail), 2 (bad input or usage) or 3 (our bug)."""
+    interrupts.listen()
+    interrupts.leave(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line and give its exit code."""
+    stopping.begin()
+    try:
+        result = cli.main(args=arguments, prog_name="recloak", standalone_mode=False)
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return 2
+    except BaseException as error:  # whatever a library made of an interruption, panics included
+        if stopping.asked() or isinstance(error, KeyboardInterrupt | click.Abort):
+            return _say(interrupts.STOPPED, interrupts.INTERRUPTED)
+        if not isinstance(error, Exception):
+            raise
+        return _tell(error)
+    return result if isinstance(result, int) else 0
+
+
+def _tell(error: Exception) -> int:
+    """Say an error in one sentence and give its exit code."""
+    match error:
+        case click.UsageError():
+            return _say(f"{error.format_message().rstrip('.')}; see: {_path(error)} --help", 2)
+        case click.ClickException():
+            return _say(error.format_message(), 2)
+        case RecloakError():
+            return _say(str(error), error.exit_code)
+        case BrokenPipeError():
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        case OSError():
+            return _say(_system_sentence(error), 2)
+        case MemoryError():
+            return _say("there is not enough memory for this source", 2)
+        case _:  # the last line of defence: never a traceback
+            return _bug(error)
+
+
+def _path(error: click.UsageError) -> str:
+    return error.ctx.command_path if error.ctx else "recloak"
+
+
+def _system_sentence(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{(error.strerror or str(error)).lower()}"
+
+
+def _bug(error: Exception) -> int:
+    if os.environ.get("RECLOAK_DEBUG"):
+        traceback.print_exception(error)
+    return _say(
+        f"a bug in recloak, not your mistake: {type(error).__name__}: {error} (RECLOAK_DEBUG=1 shows where)", _BUG
+    )
+
+
+def _say(sentence: str, code: int) -> int:
+    click.echo(f"recloak: {sentence}", err=True)
+    return code

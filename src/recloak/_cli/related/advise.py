@@ -1,0 +1,62 @@
+"""``recloak related advise``: what delta costs on this data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from recloak._cli.common import emit_json, gather, json_option, options_of, source_options, with_progress
+from recloak._cli.related._shared import ratings_of, source_argument
+from recloak._related.options import MethodOptions, ProtocolOptions, SimilarityOptions
+
+
+@click.command()
+@source_argument
+@click.option("--deltas", default="0.05,0.1,0.2,0.3,0.5", show_default=True, help="Deltas to try, with commas between.")
+@click.option(
+    "--window", type=click.IntRange(min=2), default=4, show_default=True, help="Releases an observer compares."
+)
+@options_of(ProtocolOptions, leave_out=("gap",))
+@click.option("--gap", type=float, default=10.0, show_default=True, help="Percent of the ratings between two releases.")
+@options_of(MethodOptions, leave_out=("literal", "method"))
+@options_of(SimilarityOptions)
+@source_options
+@json_option
+@with_progress
+def command(source: tuple[str, ...], deltas: str, window: int, as_json: bool, **given: Any) -> None:
+    """Tell which delta is to be had at which recall on SOURCE, before anything is published.
+
+    Replays the ratings as if lists had been published after the first 10 % (--initial) and then after every 10 %
+    (--gap). Recall is the share of the true lists that stays, over all lists and over those that had to change
+    (targeted); the largest breach is what an observer could be sure of, at most delta.
+    """
+    from recloak._related.delta_advice import advise
+
+    found = advise(
+        ratings_of(source, given),
+        deltas=_numbers(deltas),
+        protocol=gather(ProtocolOptions, given),
+        window=window,
+        method=gather(MethodOptions, given),
+        similarity=gather(SimilarityOptions, given),
+    )
+    if as_json:
+        emit_json({"advice": [one.to_json() for one in found]})
+        return
+    click.echo("evidence  delta  recall  targeted  last release  largest breach  no method above")
+    for one in found:
+        most = "-" if one.ceiling is None else f"{one.ceiling:.3f}"
+        click.echo(
+            f"{one.evidence:8} {one.delta:6.2f} {one.recall:7.3f} {one.targeted_recall:9.3f} {one.last_recall:13.3f} "
+            f"{one.max_breach:15.4f}  {most}"
+        )
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    from recloak._core.errors import OptionError
+
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise OptionError(f"deltas must be numbers with commas between, got {text!r}") from None

@@ -1,0 +1,40 @@
+"""``recloak related export``: the published lists as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from recloak._cli.common import emit_json, json_option
+from recloak._cli.path_types import new_file
+from recloak._cli.related._shared import store_argument
+
+
+@click.command()
+@store_argument
+@click.option("-o", "--out", required=True, type=new_file(".csv", ".parquet"), help="File to write (.csv or .parquet).")
+@click.option("--release", metavar="N|last", help="Only this release, or only the last one; by default all.")
+@json_option
+def command(store: str, out: Path, release: str | None, as_json: bool) -> None:
+    """Write the published lists of STORE: columns release, item, position (from 1), related.
+
+    A position that is missing was left empty on purpose. Show it as a gap: closing it would move entries up.
+    """
+    from recloak._core.errors import OptionError
+    from recloak._related.history import opened, releases, table_of
+    from recloak._related.list_files import write_table
+
+    with opened(store) as history:
+        numbers = [one.number for one in releases(history)]
+        named = {"last": max(numbers, default=0), **{str(number): number for number in numbers}}
+        if release is not None and named.get(release, 0) == 0:
+            raise OptionError(f"{history.name}: there is no release {release}; there are {len(numbers)}")
+        table = table_of(history, *([] if release is None else [named[release]]))
+    write_table(table, out)
+    if as_json:
+        emit_json({"rows": len(table), "releases": table["release"].n_unique(), "file": str(out)})
+    else:
+        from recloak._report.formats import plural
+
+        click.echo(f"{len(table):,} entries of {plural(table['release'].n_unique(), 'release')} written to {out}.")

@@ -1,0 +1,73 @@
+"""``recloak related simulate``: the paper's protocol over timestamped ratings."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recloak._cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak._cli.path_types import NEW_STORE
+from recloak._cli.related._shared import bound_of, bound_options, ratings_of, source_argument
+from recloak._related.options import MethodOptions, ProtocolOptions, SimilarityOptions
+
+if TYPE_CHECKING:
+    from recloak._related.simulation import Simulation
+
+
+@click.command()
+@source_argument
+@options_of(ProtocolOptions)
+@bound_options
+@options_of(MethodOptions)
+@options_of(SimilarityOptions)
+@click.option(
+    "--history",
+    "store",
+    type=NEW_STORE,
+    help="Store to keep the releases in; a run that was broken off goes on from there.",
+)
+@seed_option
+@source_options
+@json_option
+@with_progress
+def command(source: tuple[str, ...], store: str | None, seed: int | None, as_json: bool, **given: Any) -> None:
+    """Release lists after the first 10 % of the ratings of SOURCE and then after every 5 %, and measure the cost."""
+    from recloak._related.history import opened
+    from recloak._related.simulation import simulate
+
+    ratings = ratings_of(source, given)
+    with nullcontext() if store is None else opened(store, create=True) as history:
+        run = simulate(
+            ratings,
+            protocol=gather(ProtocolOptions, given),
+            bound=bound_of(given),
+            method=gather(MethodOptions, given),
+            similarity=gather(SimilarityOptions, given),
+            store=history,
+            rng=seed,
+        )
+    if as_json:
+        emit_json(run.to_json())
+    else:
+        _say(run)
+
+
+def _say(run: Simulation) -> None:
+    click.echo("release   recall targeted  suppressed  permuted  stale  order  breach before  after  seconds")
+    for record in run.records:
+        cost = record.cost
+        click.echo(
+            f"{record.number:7} {cost['recall']:8.3f} {_number(cost['targeted_recall'])} {cost['suppressed']:11} "
+            f"{cost['permuted']:9} {cost['staleness']:6.3f} {_number(cost['order_agreement'])[2:]} "
+            f"{record.breach_before:14.3f} {record.breach_after:6.3f} {record.seconds_all:8.2f}"
+        )
+    click.echo(
+        f"Mean over the later releases: recall {run.mean('recall'):.4f}, targeted {run.mean('targeted_recall'):.4f}; "
+        f"largest breach {run.max_breach:.4f} (true lists {run.max_breach_before:.4f}), delta {run.bound.delta}."
+    )
+
+
+def _number(value: float | None) -> str:
+    return "       -" if value is None else f"{value:8.3f}"

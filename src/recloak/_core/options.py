@@ -1,0 +1,119 @@
+"""Options: one frozen value per step, each field with its text and its rule, written once.
+
+A step's options are a frozen dataclass below `Options` whose fields are made with `option`. The command line takes its
+flags, their texts and their defaults from the same fields, so that they cannot drift apart. Unknown names are refused.
+
+    @dataclass(frozen=True, kw_only=True)
+    class GroupOptions(Options):
+        k: int = option(5, "size of the smallest group", at_least=2)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from recloak._core.errors import OptionError
+
+
+def option(
+    default: Any = dataclasses.MISSING,
+    text: str = "",
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    above: float | None = None,
+    choices: tuple[Any, ...] | None = None,
+    flag: str | None = None,
+) -> Any:
+    """Declare one field of an options value.
+
+    ``text`` is the sentence shown by ``--help``; the bounds and choices are checked whenever a value is made; ``flag``
+    is the command-line name where it differs from the field's.
+    """
+    rules = {"at_least": at_least, "at_most": at_most, "above": above, "choices": choices}
+    return field(default=default, metadata={"text": text, "flag": flag, **rules})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Base of every options value: checked when made, refusing unknown names, easy to store."""
+
+    def __post_init__(self) -> None:
+        hints = typing.get_type_hints(type(self))
+        for declared in dataclasses.fields(self):
+            value = _fitted(declared.name, getattr(self, declared.name), hints[declared.name])
+            object.__setattr__(self, declared.name, value)
+            _check(declared.name, value, declared.metadata)
+        self.check()
+
+    def check(self) -> None:
+        """Check rules between fields; steps override this and raise `OptionError`."""
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
+        """Make a value from names and values, refusing names that do not exist."""
+        known = [declared.name for declared in dataclasses.fields(cls)]
+        for name in values:
+            if name not in known:
+                raise OptionError(f"there is no option {name!r}{_suggestion(name, known)}")
+        return cls(**values)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Give names and values, ready for JSON; `from_mapping` takes them back."""
+        return dataclasses.asdict(self)
+
+    def but(self, **changes: Any) -> Self:
+        """Give the same options with some changed."""
+        return type(self).from_mapping({**self.to_mapping(), **changes})
+
+
+def _suggestion(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(known)}"
+
+
+def _fitted(name: str, value: Any, hint: Any) -> Any:
+    """Return the value as its annotated type, or refuse it; a list may stand for a tuple (JSON has no tuples)."""
+    allowed = _plain_types(hint)
+    if float in allowed and isinstance(value, int) and not isinstance(value, bool) and int not in allowed:
+        return float(value)
+    if tuple in allowed and isinstance(value, list):
+        return tuple(value)
+    wrong_bool = isinstance(value, bool) and bool not in allowed
+    if wrong_bool or not isinstance(value, allowed):
+        names = " or ".join("nothing" if kind is type(None) else kind.__name__ for kind in allowed)
+        raise OptionError(f"{name} must be of type {names}, got {value!r}")
+    return value
+
+
+def _plain_types(hint: Any) -> tuple[type, ...]:
+    """Take an annotation apart into classes that ``isinstance`` understands."""
+    origin = typing.get_origin(hint)
+    if origin in (typing.Union, types.UnionType):
+        return tuple(kind for part in typing.get_args(hint) for kind in _plain_types(part))
+    return (origin or hint,)
+
+
+def _check(name: str, value: Any, rules: Mapping[str, Any]) -> None:
+    """Hold a value against the rules of its field; nothing (None) is always allowed where the type allows it."""
+    if value is None:
+        return
+    choices = rules.get("choices")
+    if choices is not None and value not in choices:
+        raise OptionError(f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}")
+    if isinstance(value, float) and math.isnan(value):
+        raise OptionError(f"{name} must be a number, got nan")
+    low, high, above = rules.get("at_least"), rules.get("at_most"), rules.get("above")
+    if low is not None and value < low:
+        raise OptionError(f"{name} must be at least {low}, got {value}")
+    if above is not None and value <= above:
+        raise OptionError(f"{name} must be more than {above}, got {value}")
+    if high is not None and value > high:
+        raise OptionError(f"{name} must be at most {high}, got {value}")

@@ -1,0 +1,64 @@
+"""Compiled work in several threads: shares of one loop, run side by side without the interpreter's lock.
+
+A kernel compiled with ``nogil=True`` takes the number of its share and the number of shares first, and does the tasks
+``share, share + n_shares, ...``, so that heavy tasks spread. It compiles several times faster than a parallel loop of
+numba's, and little work stays in the calling thread, where it costs no more than a call. Whoever is interrupted
+waits for what runs at that moment at most, and the command line not even for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numba
+
+from recloak._core import stopping
+
+_LITTLE = 1000
+_SHARES_PER_THREAD = 8
+
+T = TypeVar("T")
+
+
+@contextmanager
+def workers(n_threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Give threads to work in; where the block fails, what waits for them is dropped and what runs is waited for.
+
+    A command that was asked to stop leaves without them, whatever they do, so it does not wait either.
+    """
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=not stopping.asked(), cancel_futures=True)
+
+
+def apart(work: Callable[..., T], *arguments: Any) -> T:
+    """Do one long piece of compiled work in a thread of its own, so that whoever waits for it can be interrupted."""
+    with workers(1) as pool:
+        return pool.submit(work, *arguments).result()
+
+
+def in_shares(kernel: Callable[..., Any], n_tasks: int, *arguments: Any, little: int = _LITTLE) -> None:
+    """Call ``kernel(share, n_shares, *arguments)`` for every share; their number never changes a result.
+
+    Fewer tasks than ``little`` stay in the calling thread; say 2 where each is worth a thread of its own.
+    """
+    stopping.check()
+    if n_tasks < little:
+        kernel(0, 1, *arguments)
+        return
+    n_threads = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined,unused-ignore]
+    n_shares = min(n_threads * _SHARES_PER_THREAD, n_tasks)
+    if n_threads == 1:
+        for share in range(n_shares):
+            stopping.check()
+            kernel(share, n_shares, *arguments)
+        return
+    with workers(n_threads) as pool:
+        for done in [pool.submit(kernel, share, n_shares, *arguments) for share in range(n_shares)]:
+            done.result()
+            stopping.check()

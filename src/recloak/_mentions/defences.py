@@ -1,0 +1,223 @@
+"""What protects against identification by mentions, and how well (paper 004, sections 5 and 6).
+
+- *Suppressing data* (5): the owner drops every item rated fewer times than a threshold. The price is the share of items
+  and of ratings lost.
+- *Suppressing mentions* (6.1): every user leaves out the rarest of the items they both rated and mentioned.
+- *Misdirection* (6.2): every user mentions items they have not rated, either from a popularity threshold upward, or the
+  most popular first.
+
+Each is also tried on an adaptive attacker, who ignores the most-rated share of all items, whichever share of
+`IGNORED` serves best; that choice is made in hindsight, so it bounds what such an attacker reaches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak._core.progress import task
+from recloak._mentions.algorithms import Candidates, ignoring_popular, stand_by
+from recloak._mentions.likelihood import rated_by_mentioner
+from recloak._mentions.model import LEVELS, Mentions, Rates
+from recloak._mentions.options import IdentifyOptions
+from recloak._mentions.rates import rates_of
+from recloak._ratings.model import Ratings
+
+IGNORED = (0.0, 0.01, 0.02, 0.05)
+EXTRA = (0, 1, 2, 3, 5, 8, 12, 16, 20)
+FRACTIONS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+BY_POPULARITY = "most popular first"
+
+
+@dataclass(frozen=True, slots=True)
+class DefenceTrial:
+    """One strength of a defence: how strong, what it costs, and what the two attackers still reach."""
+
+    strength: float
+    cost: dict[str, float]
+    scoring: Rates
+    adaptive: Rates
+
+    def to_json(self) -> dict[str, Any]:
+        """Give a plain value, ready for JSON."""
+        return {
+            "strength": self.strength,
+            **{name: round(value, 6) for name, value in self.cost.items()},
+            "scoring": self.scoring.to_json(),
+            "adaptive": self.adaptive.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Defence:
+    """One way to defend, over its strengths."""
+
+    name: str
+    unit: str  # what the strength counts
+    trials: tuple[DefenceTrial, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give a plain value, ready for JSON."""
+        return {"name": self.name, "unit": self.unit, "trials": [trial.to_json() for trial in self.trials]}
+
+
+@dataclass(frozen=True, slots=True)
+class Defences:
+    """Everything `defend` tried."""
+
+    suppressed_data: Defence
+    suppressed_mentions: Defence
+    misdirections: tuple[Defence, ...]
+    n_targets: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Give a plain value, ready for JSON."""
+        return {
+            "n_targets": self.n_targets,
+            "suppressed_data": self.suppressed_data.to_json(),
+            "suppressed_mentions": self.suppressed_mentions.to_json(),
+            "misdirection": [one.to_json() for one in self.misdirections],
+        }
+
+
+def defend(ratings: Ratings, mentions: Mentions, options: IdentifyOptions | None = None) -> Defences:
+    """Try every defence at every strength."""
+    options = options or IdentifyOptions()
+    candidates = Candidates.of(ratings, options)
+    thresholds = powers_of_two(candidates.raters)
+    with task("defences", len(thresholds) + 3) as advance:
+        data = suppress_data(ratings, candidates, mentions, options)
+        advance(1)
+        said = suppress_mentions(ratings, candidates, mentions, options)
+        advance(1)
+        misdirections = []
+        for threshold in (None, *thresholds):
+            misdirections.append(misdirect(ratings, candidates, mentions, options, threshold))
+            advance(1)
+    return Defences(data, said, tuple(misdirections), mentions.n_targets)
+
+
+def powers_of_two(raters: NDArray[np.int64]) -> list[int]:
+    """Give 1, 2, 4, ... up to the popularity of the most-rated item."""
+    return [2**power for power in range(int(np.log2(max(int(raters.max(initial=1)), 1))) + 1)]
+
+
+def suppress_data(ratings: Ratings, candidates: Candidates, mentions: Mentions, options: IdentifyOptions) -> Defence:
+    """Drop items rated fewer times than a threshold; a mention of a dropped item tells nothing any more.
+
+    The heavy raters stay those of the whole data: their cut is a number of items, fixed before anything is dropped.
+    """
+    raters = candidates.raters
+    trials = []
+    for threshold in (0, *powers_of_two(raters), int(raters.max(initial=0)) + 1):
+        kept = raters >= max(threshold, 1)
+        cost = {
+            "items_lost": 1 - kept.sum() / max(np.count_nonzero(raters), 1),
+            "ratings_lost": 1 - raters[kept].sum() / max(ratings.n_ratings, 1),
+        }
+        trials.append(_trial(candidates, mentions.where(kept[mentions.items]), options, float(threshold), cost))
+    return Defence("suppressing data", "ratings an item needs to stay", tuple(trials))
+
+
+def suppress_mentions(
+    ratings: Ratings, candidates: Candidates, mentions: Mentions, options: IdentifyOptions
+) -> Defence:
+    """Let everyone leave out a fraction of the rarest items among those they both rated and mentioned."""
+    order = _rarity_order(mentions, rated_by_mentioner(mentions, ratings), candidates.raters)
+    trials = []
+    for fraction in FRACTIONS:
+        keep = order >= np.floor(fraction * _n_rated(mentions, order) + 0.5)[mentions.owners()]
+        left_out = 1 - keep.sum() / max(mentions.n_mentions, 1)
+        trials.append(_trial(candidates, mentions.where(keep), options, fraction, {"mentions_lost": left_out}))
+    return Defence("suppressing mentions", "share of the rated mentions left out, rarest first", tuple(trials))
+
+
+_NEVER = np.iinfo(np.int64).max
+
+
+def _rarity_order(mentions: Mentions, rated: NDArray[np.bool_], raters: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give each rated mention its place among its target's, rarest first; the others can never be left out."""
+    owners = mentions.owners()
+    order = np.full(mentions.n_mentions, _NEVER)
+    by_rarity = np.lexsort((raters[mentions.items], owners))
+    by_rarity = by_rarity[rated[by_rarity]]
+    mine = owners[by_rarity]
+    first = np.searchsorted(mine, mine)
+    order[by_rarity] = np.arange(len(by_rarity)) - first
+    return order
+
+
+def _n_rated(mentions: Mentions, order: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.bincount(mentions.owners()[order < _NEVER], minlength=mentions.n_targets)
+
+
+def misdirect(
+    ratings: Ratings, candidates: Candidates, mentions: Mentions, options: IdentifyOptions, threshold: int | None
+) -> Defence:
+    """Let everyone mention items they have neither rated nor mentioned.
+
+    With a threshold: items rated more often than it, the least popular first; without: the most popular first.
+    """
+    lures = _lures(candidates.raters, threshold)
+    chosen = [_fresh(lures, ratings, mentions, t, EXTRA[-1]) for t in range(mentions.n_targets)]
+    trials = []
+    for extra in EXTRA:
+        more = with_extra(mentions, [one[:extra] for one in chosen])
+        trials.append(_trial(candidates, more, options, float(extra), {}))
+    name = BY_POPULARITY if threshold is None else f"rated more than {threshold:,} times, rarest first"
+    return Defence(name, "extra mentions", tuple(trials))
+
+
+def _lures(raters: NDArray[np.int64], threshold: int | None) -> NDArray[np.int64]:
+    """Order the misdirecting items; equal popularity falls by item number."""
+    if threshold is None:
+        return np.argsort(-raters, kind="stable")
+    ascending = np.argsort(raters, kind="stable")
+    return ascending[raters[ascending] > threshold]
+
+
+def _fresh(lures: NDArray[np.int64], ratings: Ratings, mentions: Mentions, t: int, most: int) -> NDArray[np.int64]:
+    """Give the first lures that target t has neither rated nor mentioned."""
+    mentioned = mentions.items[mentions.indptr[t] : mentions.indptr[t + 1]]
+    user = int(mentions.users[t])
+    rated = ratings.items[ratings.row(user)] if user >= 0 else mentioned
+    # Whatever is rated or mentioned is skipped, so a little more than that many lures must be looked at.
+    near = lures[: most + len(rated) + len(mentioned)]
+    fresh = near[~np.isin(near, rated) & ~np.isin(near, mentioned)]
+    return fresh[:most]
+
+
+def with_extra(mentions: Mentions, extra: Iterable[NDArray[np.int64]]) -> Mentions:
+    """Give the mentions with further items per target, said without a rating."""
+    added = list(extra)
+    counts = np.array([len(one) for one in added], np.int64)
+    owners = np.concatenate((mentions.owners(), np.repeat(np.arange(mentions.n_targets), counts)))
+    items = np.concatenate((mentions.items, *added)).astype(np.int32)
+    said = np.concatenate((mentions.ratings, np.full(int(counts.sum()), np.nan, np.float32)))
+    order = np.lexsort((items, owners))
+    indptr = np.concatenate(([0], np.cumsum(mentions.counts + counts)))
+    return Mentions(
+        mentions.target_ids, mentions.users, indptr, items[order], said[order], mentions.outside, mentions.intake
+    )
+
+
+def _trial(
+    candidates: Candidates, mentions: Mentions, options: IdentifyOptions, strength: float, cost: dict[str, float]
+) -> DefenceTrial:
+    """Attack once plainly, and once with each share ignored."""
+    tried = []
+    for share in IGNORED:
+        read = ignoring_popular(mentions, candidates.raters, share) if share else mentions
+        tried.append(rates_of(stand_by("scoring", candidates, read, options)))
+    return DefenceTrial(strength, {name: float(value) for name, value in cost.items()}, tried[0], _best(tried))
+
+
+def _best(tried: list[Rates]) -> Rates:
+    """Give the attacker the best of several tries at each k."""
+    best = [max(tried, key=lambda rates, n=n: rates.rate[n]) for n in range(len(LEVELS))]  # type: ignore[misc]
+    names = ("rate", "low", "high", "optimistic", "pessimistic")
+    return Rates(LEVELS, *(tuple(getattr(one, name)[n] for n, one in enumerate(best)) for name in names))

@@ -1,0 +1,203 @@
+"""Posts and title lists from files.
+
+Posts: CSV, TSV, JSONL or Parquet with columns for the text and, where there are any, the user, the id and the time; or
+a plain text file with a post per line. Titles: MovieLens ``movies.csv`` and ``movies.dat``, RecBole ``.item``, or any
+CSV, TSV, JSONL or Parquet with an id and a title. Bytes that are not UTF-8 are read as Latin-1 in a title list
+(MovieLens-1M is written so) and replaced and counted in posts, which come from anywhere.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from recloak._core.errors import SourceError
+from recloak._mentions.text import fold_all
+from recloak._mentions.titles import Title, parse
+from recloak._ratings.column_roles import NAMES, fold
+
+_TEXTS = [
+    "text",
+    "post",
+    "body",
+    "content",
+    "message",
+    "comment",
+    "review",
+    "utterance",
+    "selftext",
+    "tweet",
+    "sentence",
+]
+_USERS = (*NAMES["user"], "author", "authorid", "poster", "speaker", "sender", "screenname", "name")
+_POSTS = ["postid", "id", "messageid", "commentid", "reviewid", "tweetid", "post"]
+_TITLES = ["title", "movietitle", "name", "movie", "film", "itemtitle", "originaltitle"]
+_YEARS = ["year", "releaseyear", "movieyear"]
+_REPLACED = "\ufffd"
+_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Posts:
+    """Posts to look through; ``table`` has columns ``post``, ``user`` (may be empty), ``text`` and perhaps ``time``."""
+
+    table: pl.DataFrame
+    n_empty: int = 0  # no text in them: kept, they name nothing
+    n_undecodable: int = 0  # had bytes that are not UTF-8: read with these replaced
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TitleList:
+    """A title list; a film listed twice (same name and year) is found under its first id."""
+
+    titles: Sequence[Title]
+    n_repeated: int = 0
+    n_empty: int = 0  # no title beside the id: left out
+
+
+def read_posts(path: str | Path, *, text: str | None = None, user: str | None = None) -> Posts:
+    """Read posts; columns are recognised by name or named here."""
+    file = _existing(path)
+    suffix = _suffix(file)
+    if suffix not in _TABLES:
+        lines = _decode(file.read_bytes()).splitlines()
+        return posts_from_table(pl.DataFrame({"text": lines}, schema={"text": pl.String}))
+    try:
+        return posts_from_table(_frame(file, suffix), text=text, user=user)
+    except SourceError as error:
+        raise SourceError(error.rule, file=file, value=error.value) from error
+
+
+def posts_from_table(table: pl.DataFrame, *, text: str | None = None, user: str | None = None) -> Posts:
+    """Make posts from a table in memory."""
+    names = {
+        "text": _column(table, text, _TEXTS, "text"),
+        "user": _column(table, user, _USERS, None),
+        "post": _column(table, None, _POSTS, None),
+        "time": _column(table, None, NAMES["time"], None),
+    }
+    if names["post"] == names["text"]:
+        names["post"] = None
+    columns = [table[name].alias(role) for role, name in names.items() if name is not None]
+    frame = pl.DataFrame(columns).with_columns(pl.col("text").cast(pl.String).fill_null(""))
+    if "post" not in frame.columns:
+        frame = frame.with_row_index("post", offset=1)
+    if "user" not in frame.columns:
+        frame = frame.with_columns(user=pl.lit(None, pl.String))
+    n_empty = int((frame["text"].str.strip_chars() == "").sum())
+    return Posts(frame, n_empty, int(frame["text"].str.contains(_REPLACED, literal=True).sum()))
+
+
+def read_titles(path: str | Path) -> TitleList:
+    """Read a title list, whichever of the known layouts it has."""
+    file = _existing(path)
+    if _suffix(file) == ".dat":
+        return title_list(_dat_lines(file))
+    frame = _frame(file, _suffix(file), latin=True)
+    try:
+        title = _column(frame, None, _TITLES, "title") or ""
+    except SourceError as error:
+        raise SourceError(error.rule, file=file) from error
+    year = _column(frame, None, _YEARS, None)
+    id_ = next((name for name in frame.columns if name != title and fold(name) in ("id", *NAMES["item"])), title)
+    years = frame[year].cast(pl.String).to_list() if year else [None] * len(frame)
+    rows = zip(frame[id_].to_list(), frame[title].cast(pl.String).to_list(), years, strict=True)
+    return title_list([(i, t, _year(y)) for i, t, y in rows])
+
+
+def title_list(rows: Sequence[tuple[int | str, str | None, int | None]]) -> TitleList:
+    """Make a title list from (id, title, year) rows; the year may stand in the title's brackets instead."""
+    seen: set[tuple[str, int | None]] = set()
+    titles, n_repeated, n_empty = [], 0, 0
+    for id_, line, year in rows:
+        if line is None or not fold_all(line):
+            n_empty += 1
+            continue
+        title = parse(id_, line, year)
+        film = (" ".join(fold_all(title.names[0])), title.year)
+        n_repeated += film in seen
+        if film not in seen:
+            seen.add(film)
+            titles.append(title)
+    if not titles:
+        raise SourceError("there are no titles in the list")
+    return TitleList(tuple(titles), n_repeated, n_empty)
+
+
+def _dat_lines(file: Path) -> list[tuple[int | str, str | None, int | None]]:
+    """Split ``id::title::genres`` at its first and its last ``::``; a title may hold colons itself."""
+    rows: list[tuple[int | str, str | None, int | None]] = []
+    for number, line in enumerate(_decode(file.read_bytes(), latin=True).splitlines(), 1):
+        if not line.strip():
+            continue
+        id_, separator, rest = line.partition("::")
+        if not separator:
+            raise SourceError("a line must read id::title::genres", file=file, line=number, value=line[:60])
+        rows.append((id_, rest.rpartition("::")[0] or rest, None))
+    if all(str(row[0]).isdigit() and str(int(row[0])) == row[0] for row in rows):
+        rows = [(int(id_), title, year) for id_, title, year in rows]
+    return rows
+
+
+def _year(value: str | None) -> int | None:
+    digits = (value or "").split(".")[0].strip()
+    return int(digits) if digits.isdigit() and len(digits) == 4 else None
+
+
+def _existing(path: str | Path) -> Path:
+    file = Path(path)
+    if not file.is_file():
+        raise SourceError("there is no such file", file=file)
+    return file
+
+
+def _suffix(file: Path) -> str:
+    return next((part.lower() for part in reversed(file.suffixes) if part not in (".gz", ".zst")), "")
+
+
+def _decode(data: bytes, *, latin: bool = False) -> str:
+    """Read bytes as UTF-8; what is not becomes Latin-1 as a whole, or replacement signs one by one."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1") if latin else data.decode("utf-8", errors="replace")
+
+
+def _frame(file: Path, suffix: str, *, latin: bool = False) -> pl.DataFrame:
+    """Read a table whose bytes may be broken."""
+    try:
+        if suffix == ".parquet":
+            return pl.read_parquet(file)
+        if file.suffix in (".gz", ".zst"):
+            return _named(pl.read_csv(file, encoding="utf8-lossy", infer_schema_length=None))
+        text = io.BytesIO(_decode(file.read_bytes(), latin=latin).encode())
+        if suffix in (".jsonl", ".ndjson"):
+            return pl.read_ndjson(text, infer_schema_length=None)
+        separator = "\t" if suffix in (".tsv", ".item") else ","
+        quote = None if suffix == ".item" else '"'
+        return _named(pl.read_csv(text, separator=separator, quote_char=quote, infer_schema_length=None))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise SourceError(f"it cannot be read as a table: {str(error).splitlines()[0]}", file=file) from error
+
+
+def _named(frame: pl.DataFrame) -> pl.DataFrame:
+    """Drop the types that RecBole writes behind a column's name (``movie_title:token_seq``)."""
+    return frame.rename({name: name.split(":")[0] for name in frame.columns})
+
+
+def _column(frame: pl.DataFrame, given: str | None, known: Sequence[str], needed: str | None) -> str | None:
+    names = frame.columns
+    if given is not None and given not in names:
+        raise SourceError(f"there is no column {given!r}; the columns are {', '.join(names)}")
+    folded = {fold(name): name for name in reversed(names)}
+    match = given or next((folded[name] for name in known if name in folded), None)
+    if match is None and needed is not None:
+        raise SourceError(f"no column for the {needed} was recognised among {', '.join(names)}")
+    return match

@@ -1,0 +1,1 @@
+"""The model of ratings, its ids, its readers and synthetic data."""

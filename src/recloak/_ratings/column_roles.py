@@ -1,0 +1,110 @@
+"""Which column is the user, the item, the rating and the time: by the names that data sets use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from recloak._core.errors import SourceError
+
+ROLES = ("user", "item", "rating", "time")
+NO_TIME = "none"
+
+_THINGS = (
+    "item movie film book product track song artist album business game app anime joke recipe restaurant place venue "
+    "beer hotel show video article news course content listing podcast work music"
+)
+
+# Folded to small letters and digits; earlier names win, so that an id is taken before a name or a title.
+_KNOWN = {
+    "user": "userid uid customerid reviewerid memberid accountid raterid viewerid visitorid personid steamid "
+    "reviewusername reviewprofilename user customer reviewer member account rater viewer person username u",
+    "item": " ".join(f"{thing}id" for thing in _THINGS.split())
+    + f" iid parentasin asin isbn isbn13 tconst imdbid gmapid beerbeerid sku poi {_THINGS} "
+    "title itemtitle movietitle booktitle itemname moviename bookname gamename productname i",
+    "rating": "rating ratings bookrating userrating starrating stars score userscore ratingscore reviewscore "
+    "reviewrating reviewoverall overall rate grade vote value r",
+    "time": "unixreviewtime timestamp unixtime unixtimestamp time datetime date ts ratedat createdat reviewtime "
+    "reviewdate ratingtime ratingdate ratingtimestamp dateadded submissiontime timecreated timestampcreated reviewedat "
+    "updatedat",
+}
+NAMES: Mapping[str, Sequence[str]] = {role: names.split() for role, names in _KNOWN.items()}
+_NO_ITEM = {"id", "reviewid", "ratingid", "rowid", "orderid", "sessionid", "commentid", "tweetid"}
+
+
+def fold(name: str) -> str:
+    """Leave only the small letters and digits of a name: ``"User-ID"`` and ``user_id`` are one."""
+    return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
+def is_known(name: str) -> bool:
+    """Tell whether a name is one of those that data sets give to a column."""
+    folded = fold(name)
+    return any(folded in names for names in NAMES.values())
+
+
+def find_columns(
+    names: Sequence[str],
+    *,
+    user: str | None = None,
+    item: str | None = None,
+    rating: str | None = None,
+    time: str | None = None,
+) -> dict[str, str]:
+    """Find which column is the user, item, rating and, where there is one, time; names given win."""
+    given = {"user": user, "item": item, "rating": rating, "time": time}
+    found: dict[str, str] = {}
+    for role in ROLES:
+        name = given[role]
+        if role == "time" and name == NO_TIME:
+            continue
+        if name is None:
+            taken = {*found.values(), *(other for other in given.values() if other)}
+            name = _recognised(role, [other for other in names if other not in taken])
+        elif name not in names:
+            raise SourceError(f"there is no column {name!r} for the {role}; the columns are {_listed(names)}")
+        if name is not None:
+            found[role] = name
+        elif role != "time":
+            raise SourceError(_unrecognised(role, names))
+    return _checked(found, names)
+
+
+def _recognised(role: str, names: Sequence[str]) -> str | None:
+    folded = {fold(name): name for name in reversed(names)}
+    known = next((folded[name] for name in NAMES[role] if name in folded), None)
+    if known is not None or role not in ("item", "rating"):
+        return known
+    likely = [name for name in names if _is_likely(role, fold(name))]
+    return likely[0] if len(likely) == 1 else None
+
+
+def _is_likely(role: str, folded: str) -> bool:
+    """Tell whether an unknown name may be the item (some other id) or the rating, if it is the only such column."""
+    if role == "item":
+        return folded.endswith("id") and folded not in _NO_ITEM
+    return folded.endswith(("rating", "score", "stars"))
+
+
+def _unrecognised(role: str, names: Sequence[str]) -> str:
+    if role == "rating":
+        return (
+            f"no column holds a rating among {_listed(names)}; ratings are needed, not only who used what: "
+            "name a column of numbers with --rating"
+        )
+    return f"no column for the {role} was recognised among {_listed(names)}; name it with --{role}"
+
+
+def _checked(found: dict[str, str], names: Sequence[str]) -> dict[str, str]:
+    """Refuse one column in two roles and two columns of one name."""
+    for role, name in found.items():
+        if list(names).count(name) > 1:
+            raise SourceError(f"two columns are named {name!r}, so it is not clear which is the {role}")
+        other = next(first for first, its in found.items() if its == name)
+        if other != role:
+            raise SourceError(f"the column {name!r} cannot be both the {other} and the {role}")
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:20])
+    return shown if len(names) <= 20 else f"{shown} and {len(names) - 20} more"

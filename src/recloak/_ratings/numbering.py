@@ -1,0 +1,119 @@
+"""Numbering ids while rows stream in, so that the ids themselves never all live at once.
+
+Each axis goes through up to three states. While all ids are whole numbers below 2**31 a row's code is the id itself.
+When a larger or negative one comes, ids are hashed to codes in order of arrival. When a text comes, every id of the
+axis is a text. Rows that came before a change of state get new codes. At the end `finish` sorts the ids and gives the
+table from codes to places in that order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from recloak._ratings.hashing import NumberTable, TextTable
+from recloak._ratings.ids import IdMap
+from recloak._ratings.sorting import mark
+from recloak._ratings.storage import Column
+
+_SMALL = 1 << 31
+_SPARSE = 16  # a table from id to code may be this many times longer than there are rows
+_ALWAYS = 1 << 22  # and this long in any case
+
+
+class Numbering:
+    """Gives codes to the ids of one axis, chunk by chunk, and keeps the codes given so far."""
+
+    def __init__(self) -> None:
+        self.codes = Column(np.int32)
+        self._numbers: NumberTable | None = None
+        self._texts: TextTable | None = None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether a text was among the ids so far."""
+        return self._texts is not None
+
+    @property
+    def n_latin(self) -> int:
+        """Number of ids that were no UTF-8 and were read as Latin-1, once finished."""
+        return 0 if self._texts is None else self._texts.n_latin
+
+    def add_numbers(self, ids: NDArray[np.integer]) -> None:
+        """Take in a chunk of whole numbers."""
+        if self._texts is not None:
+            self.add_series(pl.Series(ids).cast(pl.String))
+            return
+        if self._numbers is None and len(ids) and not (ids.min() >= 0 and ids.max() < _SMALL):
+            self._hash_numbers()
+        self.codes.add(ids if self._numbers is None else self._numbers.add(ids.astype(np.int64, copy=False)))
+
+    def add_texts(self, buffer: NDArray[np.uint8], starts: NDArray[np.int32], ends: NDArray[np.int32]) -> None:
+        """Take in a chunk of texts that are slices of a buffer."""
+        self.codes.add(self._text_table().add(buffer, starts, ends))
+
+    def add_series(self, ids: pl.Series) -> None:
+        """Take in a chunk of a polars column of whole numbers or texts."""
+        if ids.dtype == pl.String:
+            self.codes.add(self._text_table().add_series(ids))
+        else:
+            self.add_numbers(ids.to_numpy())
+
+    def finish(self) -> tuple[IdMap, NDArray[np.int32]]:
+        """Give the map of the ids and the table from codes to its numbers."""
+        if self._texts is not None:
+            return _ranked(self._texts.ids())
+        if self._numbers is None and self._is_sparse():
+            self._hash_numbers()
+        if self._numbers is not None:
+            return _ranked(pl.Series(self._numbers.ids()))
+        seen = self._seen()
+        number_of = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+        return IdMap(pl.Series(np.flatnonzero(seen).astype(np.int64))), number_of
+
+    def _seen(self) -> NDArray[np.bool_]:
+        """Mark the ids that occur, where codes are ids."""
+        seen = np.zeros(self._largest() + 1, np.bool_)
+        for codes in self._parts():
+            mark(codes, seen)
+        return seen
+
+    def _largest(self) -> int:
+        return max((int(codes.max()) for codes in self._parts()), default=-1)
+
+    def _is_sparse(self) -> bool:
+        return self._largest() > max(_ALWAYS, _SPARSE * len(self.codes))
+
+    def _hash_numbers(self) -> None:
+        """Leave the state in which codes are ids."""
+        self._numbers = NumberTable()
+        for codes in self._parts():
+            codes[:] = self._numbers.add(codes.astype(np.int64))
+
+    def _parts(self) -> list[Any]:
+        return self.codes.parts()
+
+    def _text_table(self) -> TextTable:
+        """Give the table of texts, turning the numbers so far into texts when it is first needed."""
+        if self._texts is None:
+            ids, number_of = self.finish()
+            self._texts = TextTable()
+            codes = self._texts.add_series(ids.ids.cast(pl.String))
+            for part in self._parts():
+                part[:] = codes[number_of[part]]
+        return self._texts
+
+
+def _ranked(ids: pl.Series) -> tuple[IdMap, NDArray[np.int32]]:
+    """Sort ids (in order of their codes) and give the place of each; two codes of the same id share a place."""
+    order = ids.arg_sort()
+    ranked = ids.gather(order)
+    if (ranked == ranked.shift()).any():
+        known = IdMap.of(ids)
+        return known, known.encode(ids)
+    place = np.empty(len(ids), np.int32)
+    place[order.to_numpy()] = np.arange(len(ids), dtype=np.int32)
+    return IdMap(ranked), place

@@ -1,0 +1,65 @@
+"""What a caller can say about a source of ratings, and about measuring how exposed its users are."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from recloak._core.errors import OptionError
+from recloak._core.options import Options, option
+
+if TYPE_CHECKING:
+    from recloak._ratings.model import Scale
+
+READERS = ("csv", "tsv", "movielens", "recbole", "netflix", "parquet")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions(Options):
+    """How to read a source; what is left out is recognised by looking at it."""
+
+    reader: str | None = option(None, "layout of the source, where it is not recognised by itself", choices=READERS)
+    user: str | None = option(None, "column of the user: its name, or its number from 1 without a header")
+    item: str | None = option(None, "column of the item: its name, or its number from 1 without a header")
+    rating: str | None = option(None, "column of the rating: its name, or its number from 1 without a header")
+    time: str | None = option(None, "column of the time: name or number; 'none' leaves times out")
+    scale: str | None = option(None, "the ratings that can be right, as LOW,HIGH; others are bad rows")
+    skip_bad: bool = option(False, "drop and count rows that cannot be right instead of stopping at the first")
+
+    def check(self) -> None:
+        """Refuse a scale that is not two numbers."""
+        self.bounds()
+
+    def bounds(self) -> Scale | None:
+        """Give the scale as a value."""
+        if self.scale is None:
+            return None
+        from recloak._ratings.model import Scale  # noqa: PLC0415 (a command's help must stay quick)
+
+        try:
+            low, high = (float(part) for part in self.scale.split(","))
+        except ValueError:
+            raise OptionError(f"scale must be two numbers LOW,HIGH, got {self.scale!r}") from None
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise OptionError(f"scale must be two finite numbers LOW,HIGH with LOW below HIGH, got {self.scale!r}")
+        return Scale(low, high, None)
+
+    def columns(self) -> dict[str, str | None]:
+        """Give the columns named, by role."""
+        return {"user": self.user, "item": self.item, "rating": self.rating, "time": self.time}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExposureOptions(Options):
+    """How the exposure is measured."""
+
+    targets: int = option(1000, "number of users to look for", at_least=1)
+    known: tuple[int, ...] = option((1, 2, 4, 8), "numbers of known items")
+
+    def check(self) -> None:
+        """Refuse numbers of known items that are not whole, positive and ascending."""
+        ascending = all(a < b for a, b in itertools.pairwise(self.known))
+        if not self.known or not all(isinstance(n, int) and n >= 1 for n in self.known) or not ascending:
+            raise OptionError(f"known must be ascending whole numbers of at least 1, got {self.known}")

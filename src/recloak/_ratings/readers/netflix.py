@@ -1,0 +1,129 @@
+"""The Netflix Prize layout: lines ``ITEM:`` and, below each, ``USER,RATING,DATE``.
+
+Either one file per item (``mv_0000001.txt`` ...) or a few large ones (``combined_data_1.txt`` ...). Small files are
+joined into blocks, so that 17,770 of them cost no more than four.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak._core.progress import Advance
+from recloak._core.threads import workers
+from recloak._ratings.options import ReadOptions
+from recloak._ratings.readers import text_kernels
+from recloak._ratings.readers.delimited import BLOCK_BYTES, RowProblem, problems_of, refuse, shown, take_rows
+from recloak._ratings.readers.dialect import NO_QUOTES, Dialect
+from recloak._ratings.readers.source_files import Sample, unpacked
+from recloak._ratings.readers.text_blocks import Ids, Parsed, parse_block
+from recloak._ratings.row_buffer import RowBuffer
+from recloak._ratings.thread_count import n_threads
+
+_NONE = -1  # the item of a row that stands below no item line
+_DIALECT = Dialect(",", NO_QUOTES, n_head=0, n_fields=3, roles=(0, -1, 1, 2), has_header=False)
+_START = b":\n"  # put before each file, so that its rows do not fall to the item of the file before
+
+
+def matches(sample: Sample) -> bool:
+    """Tell a file whose first line is a whole number and a colon."""
+    return any(re.fullmatch(r"\d+:\s*", line) for line in sample.lines()[:1])
+
+
+@dataclass(slots=True)
+class _Joined:
+    """Whole lines of one or several files, and where each file's part begins: offset, file, line before it."""
+
+    data: bytearray = field(default_factory=bytearray)
+    parts: list[tuple[int, Path, int]] = field(default_factory=list)
+
+    def locate(self, line: int) -> tuple[Path, int]:
+        """Give the file and the line in it of a line of the block."""
+        end = -1
+        for _ in range(line - 1):
+            end = self.data.find(b"\n", end + 1)
+        offset, file, before = next(part for part in reversed(self.parts) if part[0] <= end + 1)
+        return file, before + self.data.count(b"\n", offset, end + 1) + 1
+
+
+def read_netflix(files: list[Path], rows: RowBuffer, options: ReadOptions, advance: Advance) -> None:
+    """Take the rows of all files in."""
+    item = _NONE
+    with workers(n_threads()) as pool:
+        waiting: deque[tuple[_Joined, Future[Parsed]]] = deque()
+        for block in _blocks(files):
+            waiting.append((block, pool.submit(parse_block, block.data, len(block.data), _DIALECT)))
+            if len(waiting) > n_threads():
+                item = _take(*waiting.popleft(), item, rows, options)
+            advance(len(block.data) / 1e6)
+        while waiting:
+            item = _take(*waiting.popleft(), item, rows, options)
+
+
+def _blocks(files: list[Path]) -> Iterator[_Joined]:
+    """Join small files and cut large ones into blocks of whole lines."""
+    block = _Joined()
+    for path in files:
+        line = -1  # the line put before the file is none of its own
+        with unpacked(path) as stream:
+            rest = _START
+            while piece := stream.read(BLOCK_BYTES):
+                piece = rest + (piece.removeprefix(b"\xef\xbb\xbf") if line < 0 else piece)
+                cut = piece.rfind(b"\n") + 1
+                block.parts.append((len(block.data), path, line))
+                block.data += piece[:cut]
+                line += piece.count(b"\n", 0, cut)
+                rest = piece[cut:]
+                if len(block.data) >= BLOCK_BYTES:
+                    yield block
+                    block = _Joined()
+            if rest and rest != _START:
+                block.parts.append((len(block.data), path, line))
+                block.data += rest + b"\n"
+    yield block
+
+
+def _take(block: _Joined, future: Future[Parsed], item: int, rows: RowBuffer, options: ReadOptions) -> int:
+    """Take in a block whose first rows belong to the item carried over; give the item to carry on."""
+    parsed = future.result()
+    items, is_item_line, item = _items(parsed, item)
+    numbered = Ids(parsed.users.starts, parsed.users.ends, items, all_whole=True, one_empty=False)
+    parsed = replace(parsed, items=numbered, places=parsed.places[~is_item_line])
+    problems = [*problems_of(parsed, 3, options.bounds()), *_bad_ids(parsed)]
+    refuse(problems, rows, block.locate, skip_bad=options.skip_bad)
+    take_rows(rows, parsed, problems)
+    return item
+
+
+def _items(parsed: Parsed, carried: int) -> tuple[NDArray[np.int64], NDArray[np.bool_], int]:
+    """Give the item of each row, which places are lines with an item, and the last item."""
+    is_item_line = np.zeros(len(parsed.places), np.bool_)
+    items, starts = [carried], [0]
+    for place, (kind, _, start, end, row, count) in enumerate(parsed.places.tolist()):
+        if kind == text_kernels.FIELDS and count == 1:
+            text = parsed.buffer[start:end].tobytes().strip()
+            if text.endswith(b":"):
+                is_item_line[place] = True
+                items.append(int(text[:-1]) if text[:-1].isdigit() else _NONE)
+                starts.append(row)
+    counts = np.diff([*starts, len(parsed.values)])
+    return np.repeat(np.array(items, np.int64), counts), is_item_line, items[-1]
+
+
+def _bad_ids(parsed: Parsed) -> Iterator[RowProblem]:
+    for row in np.flatnonzero(parsed.items.numbers == _NONE).tolist():
+        rule = "a rating must stand below a line with its item, such as '1:'"
+        yield RowProblem(int(parsed.lines[row]), rule, None, row)
+    if not parsed.users.all_whole:
+        for row, (start, end) in enumerate(zip(parsed.users.starts.tolist(), parsed.users.ends.tolist(), strict=True)):
+            text = parsed.buffer[start:end].tobytes()
+            if not re.fullmatch(rb"0|-?[1-9]\d{0,17}", text):
+                rule = "a user's id must be a whole number in this layout"
+                yield RowProblem(int(parsed.lines[row]), rule, shown(text), row)

@@ -1,0 +1,1 @@
+"""Synthetic ratings with the shape of real data sets: activity, popularity, histogram, taste and times."""

@@ -1,0 +1,163 @@
+"""Synthetic ratings into files, block by block, so that memory does not grow with their number.
+
+OUT ends in ``.parquet``, ``.csv``, ``.csv.gz`` or ``.csv.zst``: one file of ratings, with titles and mentions beside
+it (``OUT`` without its ending, then ``-titles.csv`` and ``-mentions`` with the same ending). Any other OUT is a folder
+with ``ratings.parquet`` (or ``.csv``), ``titles.csv`` and ``mentions.parquet`` (or ``.csv``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from recloak._core.errors import OptionError
+from recloak._core.files import written_file, written_folder
+from recloak._core.randomness import Randomness, Rng, randomness
+from recloak._ratings.synthetic.made_up_mentions import MENTIONS, draw_mentions, make_forum
+from recloak._ratings.synthetic.made_up_titles import make_titles
+from recloak._ratings.synthetic.options import FileOptions, MentionOptions, SynthOptions
+from recloak._ratings.synthetic.rating_stream import RatingBlock, blocks, make_world
+
+_ENDINGS = (".csv.gz", ".csv.zst", ".csv", ".parquet")
+_COMPRESSION: dict[str, Any] = {".csv": "uncompressed", ".csv.gz": "gzip", ".csv.zst": "zstd"}
+_ROW_GROUP = 1 << 20
+_RATINGS = {"user": pl.Int32, "item": pl.Int32, "rating": pl.UInt8, "timestamp": pl.Int64}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written where, and the seed that makes it again."""
+
+    seed: int
+    n_users: int
+    n_items: int
+    n_ratings: int
+    ratings: Path
+    titles: Path | None
+    mentions: Path | None
+    n_mentions: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where each table goes, in a folder of its own or not, and the ending that says how ratings are written."""
+
+    ending: str
+    folder: Path | None
+    ratings: Path
+    titles: Path
+    mentions: Path
+
+
+def write_synthetic(
+    out: str | Path,
+    options: SynthOptions | None = None,
+    files: FileOptions | None = None,
+    mentions: MentionOptions | None = None,
+    *,
+    rng: Rng = None,
+) -> Written:
+    """Write synthetic ratings, and titles and mentions where asked; nothing half-written stays behind."""
+    options, files = options or SynthOptions(), files or FileOptions()
+    places = _places(Path(out), files.format)
+    chance = randomness(rng)
+    with ExitStack() as stack:
+        aside = _aside(places, files, stack)
+        if files.titles:
+            _write_titles(aside.titles, options.sizes[1], chance)
+        n_mentions = _write_tables(aside, options, files, mentions or MentionOptions(), chance)
+    return Written(
+        chance.seed,
+        *options.sizes,
+        places.ratings,
+        places.titles if files.titles else None,
+        places.mentions if files.mentions else None,
+        n_mentions,
+    )
+
+
+def _places(out: Path, wanted: str | None) -> _Places:
+    """Decide by OUT's ending where the tables go."""
+    ending = next((ending for ending in _ENDINGS if out.name.endswith(ending)), None)
+    if ending is None or out.is_dir():
+        ending = f".{wanted or 'parquet'}"
+        return _Places(ending, out, out / f"ratings{ending}", out / "titles.csv", out / f"mentions{ending}")
+    if wanted is not None and not ending.startswith(f".{wanted}"):
+        raise OptionError(f"format must agree with the ending of {out.name}, got {wanted}")
+    stem = out.name.removesuffix(ending)
+    return _Places(ending, None, out, out.with_name(f"{stem}-titles.csv"), out.with_name(f"{stem}-mentions{ending}"))
+
+
+def _aside(places: _Places, files: FileOptions, stack: ExitStack) -> _Places:
+    """Give the places to write to until all is done."""
+    if places.folder is not None:
+        folder = stack.enter_context(written_folder(places.folder))
+        names = (places.ratings.name, places.titles.name, places.mentions.name)
+        return _Places(places.ending, folder, *(folder / name for name in names))
+
+    def aside(path: Path, wanted: bool) -> Path:
+        return stack.enter_context(written_file(path)) if wanted else path
+
+    return _Places(
+        places.ending,
+        None,
+        aside(places.ratings, True),
+        aside(places.titles, files.titles),
+        aside(places.mentions, files.mentions),
+    )
+
+
+def _write_titles(path: Path, n_items: int, chance: Randomness) -> None:
+    titles = make_titles(n_items, rng=chance)
+    pl.DataFrame({"item": range(1, n_items + 1), "title": titles}).write_csv(path)
+
+
+def _write_tables(
+    aside: _Places, options: SynthOptions, files: FileOptions, mentioning: MentionOptions, chance: Randomness
+) -> int:
+    """Write the ratings while they are drawn, and on the way gather the mentions, which are few."""
+    chance = chance.child("synthetic")
+    world = make_world(options, chance)
+    forum = make_forum(mentioning, world.catalogue.popularity, world.histogram, chance)
+    mentions = [pl.DataFrame(schema=MENTIONS)]
+
+    def frames() -> Iterator[pl.DataFrame]:
+        for block in blocks(world):
+            if files.mentions:
+                mentions.append(draw_mentions(forum, block.first, block.starts, block.items, block.values, block.times))
+            yield _table(block)
+
+    _sink(_streamed(frames), aside.ratings, aside.ending)
+    if files.mentions:
+        numbered = pl.concat(mentions).with_columns(pl.col("user", "item") + 1)
+        _sink(numbered.lazy(), aside.mentions, aside.ending)
+    return sum(map(len, mentions))
+
+
+def _table(block: RatingBlock) -> pl.DataFrame:
+    """Give a block as a table; outside, users and items count from 1."""
+    columns = {"user": block.users + 1, "item": block.items + 1, "rating": block.values, "timestamp": block.times}
+    return pl.DataFrame(columns, schema=_RATINGS)
+
+
+def _streamed(frames: Callable[[], Iterator[pl.DataFrame]]) -> pl.LazyFrame:
+    """Let polars pull the tables one by one."""
+
+    def source(*_: object) -> Iterator[pl.DataFrame]:
+        return frames()
+
+    return register_io_source(source, schema=_RATINGS)
+
+
+def _sink(table: pl.LazyFrame, path: Path, ending: str) -> None:
+    """Write a table as its ending says; row groups of a fixed size keep the bytes the same for the same rows."""
+    if ending == ".parquet":
+        table.sink_parquet(path, row_group_size=_ROW_GROUP)
+    else:
+        table.sink_csv(path, compression=_COMPRESSION[ending], check_extension=False)

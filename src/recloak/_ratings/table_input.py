@@ -1,0 +1,214 @@
+"""Ratings from tables in memory: polars, pandas, Arrow, or plain columns; and the checks of typed columns.
+
+Typed ids keep their type: whole numbers stay numbers and texts stay texts, even ``"7"``. Categories are texts. Whole
+numbers stored as floats (what pandas makes of a column with gaps) are taken as the whole numbers they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from recloak._core.errors import InputError, SourceError
+from recloak._ratings.assemble import in_threads
+from recloak._ratings.column_roles import find_columns
+from recloak._ratings.model import Ratings, Scale
+from recloak._ratings.row_buffer import RowBuffer
+
+_CHUNK_ROWS = 1 << 20
+_EXACT = 2.0**53  # floats are whole numbers one by one up to here
+Problem = tuple[int, str, object]  # row, rule, value
+_Moments = TypeVar("_Moments", pl.Series, pl.Expr)
+
+
+def ratings_from_table(
+    table: Any,
+    *,
+    user: str | None = None,
+    item: str | None = None,
+    rating: str | None = None,
+    time: str | None = None,
+    scale: Scale | None = None,
+) -> Ratings:
+    """Make ratings from a polars, pandas or Arrow table."""
+    frame = as_polars(table)
+    columns = find_columns(frame.columns, user=user, item=item, rating=rating, time=time)
+    return _ratings_from_frame(frame.select(pl.col(name).alias(role) for role, name in columns.items()), scale)
+
+
+def ratings_from_columns(
+    users: Any, items: Any, values: Any, times: Any = None, *, scale: Scale | None = None
+) -> Ratings:
+    """Make ratings from equally long columns."""
+    given = {"user": users, "item": items, "rating": values, "time": times}
+    columns = [_as_series(role, column) for role, column in given.items() if column is not None]
+    lengths = {len(column) for column in columns}
+    if len(lengths) > 1:
+        raise InputError(f"the columns must be equally long, got {sorted(lengths)}")
+    return _ratings_from_frame(pl.DataFrame(columns), scale)
+
+
+def _ratings_from_frame(frame: pl.DataFrame, scale: Scale | None) -> Ratings:
+    rows = RowBuffer()
+    for start in range(0, frame.height, _CHUNK_ROWS):
+        add_columns(rows, frame.slice(start, _CHUNK_ROWS), scale=scale, first_row=start)
+    return rows.finish(scale)
+
+
+def as_polars(table: Any) -> pl.DataFrame:
+    """Take a polars, pandas or Arrow table as polars, without copying where that is possible."""
+    if isinstance(table, pl.DataFrame):
+        return table
+    if isinstance(table, pl.LazyFrame):
+        return table.collect()
+    if hasattr(table, "__arrow_c_stream__"):
+        return pl.DataFrame(table)
+    raise InputError(f"a table must be of polars, pandas or Arrow, got {type(table).__name__}")
+
+
+def _as_series(role: str, column: Any) -> pl.Series:
+    """Make a polars column of anything column-like, without changing or keeping hold of what was given."""
+    if isinstance(column, pl.Series):
+        return column.alias(role)
+    if isinstance(column, np.ndarray):
+        if column.ndim != 1:
+            raise InputError(f"the {role} must be a column of one dimension, got {column.ndim}")
+        if column.dtype.kind == "U":
+            return pl.Series(role, column.tolist(), dtype=pl.String)
+    try:
+        return pl.Series(role, column)
+    except (TypeError, pl.exceptions.PolarsError):
+        if role == "rating" and all(isinstance(one, (int, float, np.number)) for one in column):
+            return pl.Series(role, [float(one) for one in column])  # whole numbers and fractions in one list
+        raise InputError(f"the {role} column mixes kinds of values") from None
+
+
+def add_columns(
+    rows: RowBuffer,
+    frame: pl.DataFrame,
+    *,
+    scale: Scale | None = None,
+    skip_bad: bool = False,
+    file: Path | None = None,
+    first_row: int = 0,
+) -> None:
+    """Check columns ``user``, ``item``, ``rating`` and perhaps ``time``, and take them in.
+
+    A bad row is named by its number, counted from 1 over all rows of the source.
+    """
+    users, items = (_ids(frame[role], role, file) for role in ("user", "item"))
+    values = _numbers(frame["rating"], file)
+    times = _seconds(frame["time"], file) if "time" in frame.columns else None
+    problems = [*_empty_ids(users, items), *_bad_values(frame["rating"], values, scale), *_bad_times(times)]
+    if problems and not skip_bad:
+        row, rule, value = min(problems, key=lambda problem: problem[0])
+        raise SourceError(f"{rule} (row {first_row + row + 1})", file=file, value=value)
+    if problems:
+        keep = np.ones(frame.height, np.bool_)
+        keep[[row for row, _, _ in problems]] = False
+        rows.n_skipped += frame.height - int(keep.sum())
+        mask = pl.Series(keep)
+        users, items, values = users.filter(mask), items.filter(mask), values[keep]
+        times = None if times is None else times.filter(mask)
+    axes = (rows.users, users), (rows.items, items)
+    in_threads(lambda axis: axes[axis][0].add_series(axes[axis][1]), range(2))
+    rows.add(values, None if times is None else times.to_numpy().astype(np.int64, copy=False))
+
+
+def _ids(column: pl.Series, role: str, file: Path | None) -> pl.Series:
+    """Bring ids to Int64 or String."""
+    kind = column.dtype
+    if kind == pl.UInt64:
+        too_large = (column > np.iinfo(np.int64).max).any()
+        return column.cast(pl.String if too_large else pl.Int64)
+    if kind.is_integer() or kind == pl.String:
+        return column
+    if isinstance(kind, (pl.Categorical, pl.Enum)):
+        return column.cast(pl.String)
+    if kind.is_float() and _is_whole(column):
+        return column.fill_nan(None).cast(pl.Int64)
+    if kind == pl.Null:
+        return column.cast(pl.Int64)
+    raise SourceError(f"the {role}'s ids must be whole numbers or texts, but their type is {kind}", file=file)
+
+
+def _is_whole(column: pl.Series) -> bool:
+    known = column.fill_nan(None).drop_nulls()
+    return bool(((known == known.round(0)) & (known.abs() < _EXACT)).all())
+
+
+def _numbers(column: pl.Series, file: Path | None) -> NDArray[np.float32]:
+    """Bring ratings to 32-bit floats, empty ones to NaN."""
+    if not (column.dtype.is_numeric() or column.dtype == pl.Null):
+        raise SourceError(f"ratings must be numbers, but their type is {column.dtype}", file=file)
+    with np.errstate(over="ignore"):
+        numbers = column.cast(pl.Float32)
+        return (numbers.fill_null(np.nan) if numbers.null_count() else numbers).to_numpy()
+
+
+def _seconds(column: pl.Series, file: Path | None) -> pl.Series:
+    """Bring times to whole seconds, unreadable ones to null."""
+    if column.dtype in (pl.Date, pl.Datetime):
+        return seconds_of_moments(column)
+    if column.dtype.is_numeric() or column.dtype == pl.Null:
+        whole = column.cast(pl.Float64).floor() if column.dtype.is_float() else column
+        return _whole_seconds(whole.cast(pl.Int64, strict=False))
+    if column.dtype == pl.String:
+        return _written_seconds(column)
+    raise SourceError(f"times must be numbers, dates or texts, but their type is {column.dtype}", file=file)
+
+
+def seconds_of_moments(moments: _Moments) -> _Moments:
+    """Bring dates and moments to whole seconds."""
+    return moments.cast(pl.Datetime("us")).dt.epoch("s")
+
+
+def _whole_seconds(time: pl.Series) -> pl.Series:
+    """Bring seconds, milli-, micro- or nanoseconds to seconds, as the compiled parser does."""
+    ends: list[Any] = [time.min(), time.max()]
+    if all(end is None or abs(end) < 10**11 for end in ends):
+        return time
+    size, unit = pl.col("time").abs(), pl.lit(1, pl.Int64)
+    for bound, per_second in ((10**11, 10**3), (10**14, 10**6), (10**17, 10**9)):
+        unit = pl.when(size >= bound).then(pl.lit(per_second, pl.Int64)).otherwise(unit)
+    return time.to_frame("time").select(pl.col("time").floordiv(unit))["time"]
+
+
+def _written_seconds(column: pl.Series) -> pl.Series:
+    from recloak._ratings.readers.times import seconds_of  # noqa: PLC0415 (readers import this module)
+
+    distinct = column.unique()
+    seconds = [None if text is None else seconds_of(text) for text in distinct]
+    return column.replace_strict(distinct, pl.Series(seconds, dtype=pl.Int64), return_dtype=pl.Int64)
+
+
+def _empty_ids(*axes: pl.Series) -> Iterator[Problem]:
+    for role, ids in zip(("user", "item"), axes, strict=True):
+        if ids.null_count() or ids.dtype == pl.String:
+            empty = ids.is_null() if ids.dtype != pl.String else (ids == "").fill_null(True)
+            yield from ((row, f"the {role}'s id must not be empty", None) for row in empty.arg_true().to_list())
+
+
+def _bad_values(column: pl.Series, values: NDArray[np.float32], scale: Scale | None) -> Iterator[Problem]:
+    if column.null_count() or column.dtype.is_float():
+        for row in np.flatnonzero(~np.isfinite(values)).tolist():
+            empty = column[row] is None
+            rule = "a rating must not be empty" if empty else "a rating must be a finite number"
+            yield row, rule, None if empty else float(values[row])
+    if scale is not None:
+        low, high = np.float32(scale.low), np.float32(scale.high)
+        rule = f"a rating must lie between {scale.low:g} and {scale.high:g}"
+        for row in np.flatnonzero((values < low) | (values > high)).tolist():
+            yield row, rule, float(f"{values[row]:.7g}")
+
+
+def _bad_times(times: pl.Series | None) -> Iterator[Problem]:
+    if times is not None and times.null_count():
+        yield from (
+            (row, "a time must be readable and not empty", None) for row in times.is_null().arg_true().to_list()
+        )

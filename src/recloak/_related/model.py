@@ -1,0 +1,185 @@
+"""The values of related-item lists, and what it means that a list tells something.
+
+The makers of this room, its verifier and the attackers share these definitions and nothing else. R. Chen, M. Xie and
+L. V. S. Lakshmanan, *Thwarting Passive Privacy Attacks in Collaborative Filtering*, sections 3 to 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak._core.errors import InputError, OptionError
+from recloak._ratings.model import Ratings
+from recloak._related.options import BoundOptions
+
+HOLE = -1  # a position left empty; it keeps what stands below from moving up
+ABSENT = np.int32(2**30)  # the position of an item that is not in a list: below every other
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Lists:
+    """The related-item lists of one release: row j is the list of item j, best first, `HOLE` where nothing stands."""
+
+    items: NDArray[np.int32]  # (n_items, top)
+    scores: NDArray[np.float64] | None = None  # (n_items, top), 0 at holes
+
+    def __post_init__(self) -> None:
+        for array in (self.items, self.scores):
+            if array is not None:
+                array.flags.writeable = False
+
+    @property
+    def n_items(self) -> int:
+        """Number of items that have a list, if only an empty one."""
+        return self.items.shape[0]
+
+    @property
+    def top(self) -> int:
+        """Number of positions of a list."""
+        return self.items.shape[1]
+
+    @property
+    def n_entries(self) -> int:
+        """Number of positions that are taken."""
+        return int((self.items != HOLE).sum())
+
+    def cut(self, top: int) -> Lists:
+        """Give the first ``top`` positions of every list."""
+        scores = None if self.scores is None else self.scores[:, :top].copy()
+        return Lists(self.items[:, :top].copy(), scores)
+
+    def of(self, item: int) -> list[int]:
+        """Give the entries of one list in order, without holes."""
+        return [int(entry) for entry in self.items[item] if entry != HOLE]
+
+
+def require_proper(lists: Lists) -> None:
+    """Hold what every list must be: entries are known items, none in its own list, none twice."""
+    items = lists.items
+    if items.size and (items.min() < HOLE or items.max() >= lists.n_items):
+        raise InputError(f"a list must hold items numbered 0 to {lists.n_items - 1}, got {items.max()}")
+    own = np.flatnonzero((items == np.arange(lists.n_items)[:, None]).any(axis=1))
+    if len(own):
+        raise InputError(f"an item must not stand in its own list, item number {own[0]} does")
+    ordered = np.sort(items, axis=1)
+    twice = np.flatnonzero(((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != HOLE)).any(axis=1))
+    if len(twice):
+        raise InputError(f"an entry must not stand twice in a list, the list of item number {twice[0]} repeats one")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ListRelease:
+    """Lists published at a time: they were made from the ratings up to and including it."""
+
+    number: int
+    time: int
+    lists: Lists
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Holders:
+    """Who rated which item when: item j is ``users[indptr[j]:indptr[j + 1]]``, users ascending, with their times."""
+
+    indptr: NDArray[np.int64]  # (n_items + 1,)
+    users: NDArray[np.int32]  # (n_ratings,)
+    times: NDArray[np.int64]  # (n_ratings,)
+    n_users: int
+
+    @classmethod
+    def of(cls, ratings: Ratings) -> Holders:
+        """Take the holders from ratings, which must carry times."""
+        require_times(ratings)
+        columns = ratings.by_item()
+        assert columns.times is not None
+        return cls(columns.indptr, columns.users, columns.times, ratings.n_users)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.indptr) - 1
+
+    def at(self, item: int, time: int) -> set[int]:
+        """Give the users who hold an item at a time."""
+        place = slice(int(self.indptr[item]), int(self.indptr[item + 1]))
+        return set(self.users[place][self.times[place] <= time].tolist())
+
+    def support(self, time: int) -> NDArray[np.int64]:
+        """Give the number of holders of every item at a time."""
+        ends = np.concatenate(([0], np.cumsum(self.times <= time, dtype=np.int64)))
+        return np.diff(ends[self.indptr])
+
+
+def require_times(ratings: Ratings) -> None:
+    """Refuse ratings without times: what changed between two releases cannot be told from them."""
+    if ratings.times is None:
+        raise InputError("related-item lists over time need ratings with times, and these carry none")
+
+
+def populations(
+    holders: Holders, target: int, earlier: int, later: int, evidence: str
+) -> tuple[set[int], set[int] | None, int]:
+    """Give who is counted above the line, who is left out below it, and when the background is known.
+
+    total: Pr = Sup(B + i) / Sup(B), all at the later time (theorem 1 to the letter).
+    fresh: Pr = |holders of B at T1 who rated i in (T1, T2]| / |holders of B at T1 without i at T1|.
+    """
+    after = holders.at(target, later)
+    if evidence == "total":
+        return after, None, later
+    before = holders.at(target, earlier)
+    return after - before, before, earlier
+
+
+def breach(
+    holders: Holders, background: Sequence[int], target: int, earlier: int, later: int, evidence: str
+) -> tuple[int, int]:
+    """Give numerator and denominator of the breach probability of a background for a target, from the definition."""
+    raters, left_out, known_at = populations(holders, target, earlier, later, evidence)
+    holding = set.intersection(*(holders.at(item, known_at) for item in background))
+    if left_out is not None:
+        holding -= left_out
+    return len(holding & raters), len(holding)
+
+
+def positions_before(earlier: Lists, later: Lists) -> NDArray[np.int32]:
+    """Give, for each entry of the later lists, its position in the same list earlier, or `ABSENT`."""
+    before = np.full(later.items.shape, ABSENT, np.int32)
+    for position in range(earlier.top):
+        column = earlier.items[:, position]
+        before[(later.items == column[:, None]) & (column != HOLE)[:, None]] = position
+    return before
+
+
+def distinguishes(earlier: Lists, later: Lists) -> NDArray[np.bool_]:
+    """Tell which entries of the later lists are new in their list or stand higher than before: (n_items, top)."""
+    here = np.arange(later.top, dtype=np.int32)
+    told: NDArray[np.bool_] = (later.items != HOLE) & (here < positions_before(earlier, later))
+    return told
+
+
+def moved(earlier: Lists, later: Lists) -> dict[int, list[int]]:
+    """Give S_i for every item i that distinguishes a list: the items in whose lists it appeared or rose."""
+    lists, places = np.nonzero(distinguishes(earlier, later))
+    sets: dict[int, list[int]] = {}
+    for owner, target in zip(lists.tolist(), later.items[lists, places].tolist(), strict=True):
+        sets.setdefault(target, []).append(owner)
+    return sets
+
+
+def pairs(releases: Sequence[ListRelease], bound: BoundOptions) -> Iterator[tuple[ListRelease, ListRelease]]:
+    """Give every two releases that one window covers, earlier first."""
+    for last in range(1, len(releases)):
+        for first in range(last - bound.span(last + 1), last):
+            yield releases[first], releases[last]
+
+
+def require_window(bound: BoundOptions, n_releases: int) -> None:
+    """Refuse a window that reaches further back than there are releases."""
+    if bound.window is not None and bound.window > n_releases:
+        raise OptionError(
+            f"a window of {bound.window} releases is longer than the history of {n_releases}; use --window all"
+        )

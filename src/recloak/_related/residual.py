@@ -1,0 +1,107 @@
+"""The edge of the guarantee: an observer who also knows items whose lists did not move.
+
+Definition 1 speaks of backgrounds all of whose lists moved. For a sample of moves (i appeared or rose in the list of
+j), the worst background of at most ``known`` items that contains j is looked for: the further item that raises the
+breach most, one after the other. With one further item (``known`` = 2) every one is tried, so the figure is exact; with
+more the choice is greedy, and the figure is what such an observer can reach at least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak._core.intervals import Share, wilson
+from recloak._core.randomness import Rng, randomness
+from recloak._ratings.model import Ratings
+from recloak._related.model import Holders, ListRelease, distinguishes, pairs, populations
+from recloak._related.options import BoundOptions
+
+_EXACT = 2  # items known, one of them moved: every further item is tried
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """What a sample of moves tells an observer who knows further items."""
+
+    known: int
+    above_delta: Share
+    max_breach: float
+    mean_breach: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether these are the worst backgrounds; else a lower bound, found greedily."""
+        return self.known <= _EXACT
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the figures by name."""
+        return {
+            "known": self.known,
+            "exact": self.exact,
+            "above_delta": self.above_delta.to_json(),
+            "max_breach": self.max_breach,
+            "mean_breach": self.mean_breach,
+        }
+
+
+def residual_risk(
+    releases: Sequence[ListRelease],
+    holders: Holders,
+    ratings: Ratings,
+    bound: BoundOptions,
+    *,
+    known: int = 2,
+    sample: int = 200,
+    rng: Rng = None,
+) -> Residual:
+    """Measure the residual risk on a sample of the moves between the releases of a window."""
+    moves = [
+        (earlier, later, int(owner), int(later.lists.items[owner, place]))
+        for earlier, later in pairs(releases, bound)
+        for owner, place in zip(*np.nonzero(distinguishes(earlier.lists, later.lists)), strict=True)
+    ]
+    chance = randomness(rng).stream("related", "residual")
+    chosen = chance.permutation(len(moves))[:sample]
+    worst = [_reached(moves[number], holders, ratings, bound, known) for number in chosen]
+    above = wilson(sum(value > bound.delta for value in worst), max(len(worst), 1))
+    return Residual(known, above, max(worst, default=0.0), float(np.mean(worst)) if worst else 0.0)
+
+
+def _reached(
+    move: tuple[ListRelease, ListRelease, int, int], holders: Holders, ratings: Ratings, bound: BoundOptions, known: int
+) -> float:
+    """Give the breach that a greedy choice of further items reaches."""
+    earlier, later, owner, target = move
+    raters, left_out, known_at = populations(holders, target, earlier.time, later.time, bound.evidence)
+    holding = sorted(holders.at(owner, known_at) - (left_out or set()))
+    above = np.array([user in raters for user in holding], np.bool_)
+    best = float(above.mean()) if len(above) else 0.0
+    users = np.array(holding, np.int64)
+    for _ in range(known - 1):
+        users, above, value = _narrowed(users, above, target, ratings, known_at)
+        best = max(best, value)
+    return best
+
+
+def _narrowed(
+    users: NDArray[np.int64], above: NDArray[np.bool_], target: int, ratings: Ratings, known_at: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_], float]:
+    """Keep the users who hold the one further item that raises the breach most."""
+    if not above.any():
+        return users, above, 0.0
+    assert ratings.times is not None
+    held = [ratings.items[ratings.row(u)][ratings.times[ratings.row(u)] <= known_at] for u in users.tolist()]
+    below = np.bincount(np.concatenate(held), minlength=ratings.n_items)
+    over = np.bincount(
+        np.concatenate([row for row, yes in zip(held, above, strict=True) if yes]), minlength=ratings.n_items
+    )
+    share = np.where(below > 0, over / np.maximum(below, 1), 0.0)
+    share[target] = 0.0
+    item = int(np.argmax(share))
+    keep = np.array([item in row for row in held], np.bool_)
+    return users[keep], above[keep], float(share[item])

@@ -1,0 +1,181 @@
+"""Item-item similarity: for every item the most similar others, exactly, without an items x items array.
+
+Sums run over users in ascending order, one item at a time, so the result does not depend on the number of threads.
+Equal scores are ordered by item number. Measures (x, y: the ratings of two items; co-raters: users who rated both):
+
+- ``cosine``: x . y / (|x| |y|), a missing rating counting as 0 (G. Karypis, *Evaluation of Item-Based Top-N
+  Recommendation Algorithms*, section 4.1; what paper 003 uses);
+- ``presence``: the same over 1 for rated and 0 for not rated;
+- ``pearson``: correlation over the co-raters, ratings centred on their item's mean (Sarwar et al. 2001, equation 2);
+- ``adjusted``: the same with ratings centred on their user's mean (adjusted cosine, equation 3);
+- ``conditional``: P(other | item) = co-raters / raters of the item (Karypis, section 4.2, without scaling).
+
+``shrinkage`` s multiplies a score by n / (n + s), n the number of co-raters. Only scores above 0 are listed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from recloak._core.threads import in_shares
+from recloak._ratings.model import Ratings
+from recloak._related.model import HOLE, Lists
+from recloak._related.options import SimilarityOptions
+
+NOISE = 1e-12  # a correlation of nothing, but for the rounding of means
+
+
+def nearest(ratings: Ratings, top: int, options: SimilarityOptions | None = None) -> Lists:
+    """List for every item the ``top`` most similar others."""
+    found = np.full((ratings.n_items, top), HOLE, np.int32)
+    scores = np.zeros((ratings.n_items, top))
+    _fill(ratings, options or SimilarityOptions(), found, scores)
+    return Lists(found, scores)
+
+
+def _fill(ratings: Ratings, options: SimilarityOptions, found: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
+    """Write the lists of all items into ``found`` and ``scores``."""
+    weights = weights_of(ratings, options.similarity)
+    columns = ratings.by_item()
+    order = column_order(ratings)
+    given = ((ratings.indptr, ratings.items, weights), (columns.indptr, columns.users, weights[order]))
+    limits = (options.min_support, options.shrinkage)
+    if options.similarity in ("pearson", "adjusted"):
+        in_shares(_nearest_corated, ratings.n_ratings, *given, limits, found, scores)
+    else:
+        below = below_of(ratings, weights, options.similarity)
+        in_shares(_nearest_cosine, ratings.n_ratings, *given, below, limits, found, scores)
+
+
+def column_order(ratings: Ratings) -> NDArray[np.int64]:
+    """Give the order that takes row entries to column entries."""
+    return np.argsort(ratings.items, kind="stable")
+
+
+def below_of(ratings: Ratings, weights: NDArray[np.floating], similarity: str) -> NDArray[np.float64]:
+    """Give what the square of a product is divided by, for the item itself and for the other: (2, n_items)."""
+    squares = np.bincount(ratings.items, weights.astype(np.float64) ** 2, minlength=ratings.n_items)
+    if similarity == "conditional":
+        return np.stack([squares**2, np.ones_like(squares)])
+    return np.stack([squares, squares])
+
+
+def weights_of(ratings: Ratings, similarity: str) -> NDArray[np.floating]:
+    """Give what each rating counts as."""
+    if similarity == "cosine":
+        return ratings.values
+    if similarity in ("presence", "conditional"):
+        return np.ones_like(ratings.values)
+    values = ratings.values.astype(np.float64)
+    if similarity == "pearson":
+        return values - _means(ratings.items, values, ratings.n_items)[ratings.items]
+    users = ratings.users()
+    return values - _means(users, values, ratings.n_users)[users]
+
+
+def _means(groups: NDArray[np.int32], values: NDArray[np.float64], n_groups: int) -> NDArray[np.float64]:
+    sums = np.bincount(groups, values, minlength=n_groups)
+    return sums / np.maximum(np.bincount(groups, minlength=n_groups), 1)
+
+
+@njit(cache=True)
+def _insert(found, keys, item, key):  # type: ignore[no-untyped-def]
+    """Put an item into a list that descends by key; items come in ascending order, so equal keys keep it."""
+    place = len(found) - 1
+    while place > 0 and (found[place - 1] == HOLE or keys[place - 1] < key):
+        found[place] = found[place - 1]
+        keys[place] = keys[place - 1]
+        place -= 1
+    found[place] = item
+    keys[place] = key
+
+
+@njit(cache=True)
+def _dots(j, rows, columns, dots):  # type: ignore[no-untyped-def]
+    (indptr, items, weights), (starts, users, column_weights) = rows, columns
+    for p in range(starts[j], starts[j + 1]):
+        x = np.float64(column_weights[p])
+        for q in range(indptr[users[p]], indptr[users[p] + 1]):
+            dots[items[q]] += x * weights[q]
+
+
+@njit(cache=True)
+def _counts(j, rows, columns, counts):  # type: ignore[no-untyped-def]
+    (indptr, items, _), (starts, users, _) = rows, columns
+    for p in range(starts[j], starts[j + 1]):
+        for q in range(indptr[users[p]], indptr[users[p] + 1]):
+            counts[items[q]] += 1
+
+
+@njit(cache=True)
+def rank(j, dots, counts, below, limits, found, scores):  # type: ignore[no-untyped-def]
+    """List the best of item j by the square of the cosine, from its products with all others.
+
+    One rounding, so that equal fractions of whole numbers stay equal. ``below[0, j] * below[1, i]`` stands under the
+    square of the product of j and i; ``counts`` is looked at only where the limits ask for co-raters.
+    """
+    min_support, shrinkage = limits
+    counted, last = min_support > 1 or shrinkage > 0, len(found) - 1
+    for i in range(len(dots)):
+        dot = dots[i]
+        if dot > 0 and i != j and (not counted or counts[i] >= min_support):
+            key = dot * dot / (below[0, j] * below[1, i])
+            if counted:
+                key *= (counts[i] / (counts[i] + shrinkage)) ** 2
+            if key > scores[last]:
+                _insert(found, scores, i, key)
+    for p in range(last + 1):
+        scores[p] = np.sqrt(scores[p])
+
+
+@njit(cache=True, nogil=True)
+def _nearest_cosine(  # type: ignore[no-untyped-def]
+    share, n_shares, rows, columns, below, limits, found, scores
+):
+    """Score by the cosine over all ratings of both items."""
+    min_support, shrinkage = limits
+    n_items = len(columns[0]) - 1
+    counted = min_support > 1 or shrinkage > 0  # the number of co-raters costs half as much again
+    dots, counts = np.zeros(n_items), np.zeros(n_items, np.int32)
+    for j in range(share, n_items, n_shares):
+        _dots(j, rows, columns, dots)
+        if counted:
+            _counts(j, rows, columns, counts)
+        rank(j, dots, counts, below, limits, found[j], scores[j])
+        dots[:] = 0.0
+        counts[:] = 0
+
+
+@njit(cache=True)
+def _corated_sums(j, rows, columns, sums):  # type: ignore[no-untyped-def]
+    """Add up x y, x x, y y and 1 over the users who rated j and each other item."""
+    (indptr, items, weights), (starts, users, column_weights) = rows, columns
+    for p in range(starts[j], starts[j + 1]):
+        x = column_weights[p]
+        for q in range(indptr[users[p]], indptr[users[p] + 1]):
+            i, y = items[q], weights[q]
+            sums[i, 0] += x * y
+            sums[i, 1] += x * x
+            sums[i, 2] += y * y
+            sums[i, 3] += 1
+
+
+@njit(cache=True, nogil=True)
+def _nearest_corated(  # type: ignore[no-untyped-def]
+    share, n_shares, rows, columns, limits, found, scores
+):
+    """Score by the correlation over the users who rated both."""
+    min_support, shrinkage = limits
+    n_items, last = len(columns[0]) - 1, found.shape[1] - 1
+    sums = np.zeros((n_items, 4))
+    for j in range(share, n_items, n_shares):
+        _corated_sums(j, rows, columns, sums)
+        for i in range(n_items):
+            dot, below, n = sums[i, 0], sums[i, 1] * sums[i, 2], sums[i, 3]
+            if i != j and n >= min_support and dot > 0 and below > 0:
+                key = dot / np.sqrt(below) * (n / (n + shrinkage))
+                if key > scores[j, last] and key > NOISE:
+                    _insert(found[j], scores[j], i, key)
+        sums[:] = 0.0

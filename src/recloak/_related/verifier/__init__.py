@@ -1,0 +1,205 @@
+"""Proof that published lists keep within the bound: exact, and made without a line of the code that makes the lists.
+
+For every two releases of a window, every target item i and every non-empty set B of items whose lists i distinguishes
+(definition 1 of paper 003, supports as in theorem 1 or fresh), the breach probability must not exceed delta.
+
+`walk` says how the largest breach is found, `brute` the same in sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak._core.progress import task
+from recloak._core.threads import in_shares
+from recloak._related.model import Holders, ListRelease, breach, distinguishes, pairs, populations
+from recloak._related.options import BoundOptions
+from recloak._related.verifier.walk import NO_LIMIT, sets_of, worst_of_all
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A background that tells something about a target between two releases."""
+
+    earlier: int  # release numbers
+    later: int
+    target: int
+    background: tuple[int, ...]
+    above: int  # users who hold the background and count as having the target
+    below: int  # users who hold the background
+    base_rate: float  # probability of the target without any background
+
+    @property
+    def breach(self) -> float:
+        """Probability of a right inference."""
+        return self.above / self.below if self.below else 0.0
+
+    @property
+    def lift(self) -> float:
+        """How much more an observer knows than without the background."""
+        return self.breach / self.base_rate if self.base_rate else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryVerdict:
+    """Whether every pair of releases of every window keeps within the bound."""
+
+    bound: BoundOptions
+    n_pairs: int
+    worst: Finding | None
+    violations: tuple[Finding, ...]  # every minimal violating set, or the worst of each pair where no more was asked
+    n_unknown: int = 0  # searches that were cut off; they count as violations
+
+    @property
+    def passed(self) -> bool:
+        """Whether the bound holds."""
+        return not self.violations and not self.n_unknown
+
+    @property
+    def max_breach(self) -> float:
+        """The largest breach probability of any background."""
+        return self.worst.breach if self.worst else 0.0
+
+
+def verify(
+    releases: Sequence[ListRelease],
+    holders: Holders,
+    bound: BoundOptions,
+    *,
+    newest_only: bool = False,
+    every: bool = True,
+    budget: int = 10**10,
+) -> HistoryVerdict:
+    """Check every two releases that one window covers, or only those that end at the newest release.
+
+    ``every`` lists all minimal violating sets, of which unprotected lists can have very many; without it the verdict
+    and the largest breach are as exact, and only the worst set of a pair is named.
+    """
+    chosen = [pair for pair in pairs(releases, bound) if not newest_only or pair[1] is releases[-1]]
+    worst: list[Finding] = []
+    violations: list[Finding] = []
+    n_unknown = 0
+    active = first_seen(holders)
+    with task("verifying pairs of releases", len(chosen)) as advance:
+        for earlier, later in chosen:
+            found, bad, unknown = _check_pair(earlier, later, holders, bound, active, budget, every=every)
+            worst += found
+            violations += bad
+            n_unknown += unknown
+            advance(1)
+    largest = max(worst, key=lambda finding: finding.breach, default=None)
+    return HistoryVerdict(bound, len(chosen), largest, tuple(violations), n_unknown)
+
+
+def counted(
+    earlier: ListRelease,
+    later: ListRelease,
+    target: int,
+    background: Sequence[int],
+    holders: Holders,
+    bound: BoundOptions,
+    active: NDArray[np.int64],
+) -> Finding:
+    """Count one background from the definition."""
+    above, below = breach(holders, background, target, earlier.time, later.time, bound.evidence)
+    raters, left_out, known_at = populations(holders, target, earlier.time, later.time, bound.evidence)
+    everyone = int((active <= known_at).sum()) - len(left_out or ())
+    base_rate = len(raters) / everyone if everyone else 0.0
+    return Finding(earlier.number, later.number, target, tuple(background), above, below, base_rate)
+
+
+def first_seen(holders: Holders) -> NDArray[np.int64]:
+    """Give the time of each user's first rating."""
+    first = np.full(holders.n_users, np.iinfo(np.int64).max)
+    np.minimum.at(first, holders.users, holders.times)
+    return first
+
+
+def _check_pair(
+    earlier: ListRelease,
+    later: ListRelease,
+    holders: Holders,
+    bound: BoundOptions,
+    active: NDArray[np.int64],
+    budget: int,
+    *,
+    every: bool,
+) -> tuple[list[Finding], list[Finding], int]:
+    """Give the worst finding of a pair, its minimal violating sets, and how many searches were cut off.
+
+    First a quick look at single items and at what each rater holds: the largest breach among these, or delta if that
+    is less and every set is wanted, is a floor below which the search that follows need not look.
+    """
+    targets, starts, owners = _by_target(earlier, later)
+    if not len(targets):
+        return [], [], 0
+    asked = _asked(earlier, later, holders, bound, budget)
+    breaches, known = np.zeros(len(targets)), np.ones(len(targets), np.bool_)
+    look = (targets, starts, owners, *asked)
+    in_shares(worst_of_all, len(owners), *look, -1.0, breaches, known)
+    floor = min(float(breaches.max()), bound.delta if every else 1.0)
+    if floor < 1.0:
+        in_shares(worst_of_all, len(owners), *look, floor, breaches, known)
+    here = _Pair(earlier, later, holders, bound, active)
+    most = int(np.argmax(breaches))
+    worst, _ = _named(targets[most], owners[starts[most] : starts[most + 1]], asked, here, minimal=False)
+    if not every:
+        return worst, [one for one in worst if one.breach > bound.delta], int((~known).sum())
+    violations: list[Finding] = []
+    for t in np.flatnonzero((breaches > bound.delta) & known):
+        found, known[t] = _named(targets[t], owners[starts[t] : starts[t + 1]], asked, here, minimal=True)
+        violations += found
+    return worst, violations, int((~known).sum())
+
+
+def _by_target(
+    earlier: ListRelease, later: ListRelease
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Give the targets that distinguish a list, where each one's S begins, and the items of all S."""
+    owners, positions = np.nonzero(distinguishes(earlier.lists, later.lists))
+    told = later.lists.items[owners, positions]
+    order = np.argsort(told, kind="stable")
+    targets, firsts = np.unique(told[order], return_index=True)
+    return targets, np.append(firsts, len(order)), owners[order]
+
+
+def _asked(
+    earlier: ListRelease, later: ListRelease, holders: Holders, bound: BoundOptions, budget: int
+) -> tuple[object, ...]:
+    """Give what the kernels need to know, in their order."""
+    largest = NO_LIMIT if bound.knowledge is None else np.int64(bound.knowledge)
+    times = (np.int64(earlier.time), np.int64(later.time), bound.evidence == "fresh")
+    limits = (bound.delta, largest, np.int64(budget))
+    return times, limits, (holders.indptr, holders.users, holders.times), np.int64(holders.n_users)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Pair:
+    """Two releases and what is needed to count a background between them."""
+
+    earlier: ListRelease
+    later: ListRelease
+    holders: Holders
+    bound: BoundOptions
+    active: NDArray[np.int64]
+
+    def count(self, target: int, background: Sequence[int]) -> Finding:
+        """Count one background from the definition."""
+        return counted(self.earlier, self.later, target, background, self.holders, self.bound, self.active)
+
+
+def _named(
+    target: int, members: NDArray[np.int64], asked: tuple[Any, ...], pair: _Pair, *, minimal: bool
+) -> tuple[list[Finding], bool]:
+    """Give the worst background of a target, or all minimal violating ones, counted again from the definition.
+
+    Also whether the budget was enough for all of them.
+    """
+    masks, enough = sets_of(target, members, asked, minimal)
+    sets = [[int(j) for m, j in enumerate(members) if int(mask[m >> 6]) >> (m & 63) & 1] for mask in masks]
+    return [pair.count(int(target), background) for background in sets], bool(enough)

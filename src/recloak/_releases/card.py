@@ -1,0 +1,79 @@
+"""The data card: a page that lets a stranger use a release without asking its owner."""
+
+from __future__ import annotations
+
+from recloak._releases.manifest import Facts, not_promised, promised
+from recloak._releases.model.release_format import TABLES, table_names
+
+_MEANINGS = {
+    "user": "a fresh random number that stands for one person",
+    "group": "a fresh random number that stands for one group of people",
+    "item": "the item, by the id its source uses",
+    "rating": "a number on the scale below",
+}
+
+
+def data_card(facts: Facts, layout: str, file_format: str) -> str:
+    """Write the card in Markdown."""
+    parts = [
+        "# Anonymised ratings",
+        _summary(facts),
+        "## Files",
+        _files(layout, file_format),
+        "## What a rating means",
+        _meaning(facts),
+        "## What is promised",
+        _list(promised(facts)),
+        "## What is not promised",
+        _list(not_promised(facts)),
+        "## How to check and use it",
+        _usage(layout, file_format),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _summary(facts: Facts) -> str:
+    return (
+        f"{facts.n_ratings:,} ratings of {facts.n_items:,} items by {facts.n_users:,} people, in {facts.n_groups:,} "
+        f"groups of at least {facts.k} who all share one row of items and ratings. Made with recloak by Predictive "
+        f"Anonymization (Chang, Thompson, Wang, Yao), mode *{facts.mode}*"
+        + (", in the literal form of the paper." if facts.paper else ".")
+    )
+
+
+def _files(layout: str, file_format: str) -> str:
+    lines = []
+    for table, file in table_names(layout, file_format).items():
+        columns = "; ".join(f"`{column}`: {_MEANINGS[column]}" for column in TABLES[layout][table])
+        lines.append(f"- `{file}`: {columns}.")
+    lines.append("- `manifest.json`: the same facts for programs, with the SHA-256 of each file.")
+    if layout == "grouped":
+        lines.append(
+            "\nThe rows of a person are those of the person's group: join `members` and `profiles` on `group`."
+        )
+    return "\n".join(lines)
+
+
+def _meaning(facts: Facts) -> str:
+    return (
+        f"Ratings lie between {facts.scale.low:g} and {facts.scale.high:g}. {facts.label_meaning} A row is therefore "
+        "no single person's opinion: use it to learn how tastes go together, not what someone thought."
+    )
+
+
+def _list(sentences: list[str]) -> str:
+    return "\n".join(f"- {sentence}" for sentence in sentences)
+
+
+def _usage(layout: str, file_format: str) -> str:
+    read = f"pl.read_{file_format}"
+    join = (
+        f'members, profiles = {read}("members.{file_format}"), {read}("profiles.{file_format}")\n'
+        'ratings = members.join(profiles, on="group").select("user", "item", "rating")'
+        if layout == "grouped"
+        else f'ratings = {read}("ratings.{file_format}")'
+    )
+    return (
+        "`recloak verify .` re-derives from these files alone that every row is shared by at least k people.\n\n"
+        f"```python\nimport polars as pl\n\n{join}\n```"
+    )

@@ -1,0 +1,82 @@
+"""The published grid: labels are rounded to a few values, so that an average does not show how many were averaged.
+
+A mean of k' whole ratings shows k' by its denominator (3.2 in a group of five: all five rated it). On a grid
+``low + c * step`` every count gives the same few values. How coarse it must be depends on the mode; the defaults were
+chosen by measurement (docs/decisions/labels-and-grid.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak._core.errors import OptionError
+from recloak._ratings.model import Scale
+
+# Steps that fit into the scale's span by default; the step is the widest 1, 2 or 5 times a power of ten not above.
+_DEFAULT_STEPS = {"padded": 40, "pure": 8}
+_MOST_VALUES = 100_000
+
+
+class BareGrid(NamedTuple):
+    """A grid as compiled code takes it; a step of 0 stands for no grid."""
+
+    low: float
+    high: float
+    step: float
+    values: NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Grid:
+    """The values a label may take, ascending; empty: any value of the scale."""
+
+    scale: Scale
+    step: float | None
+    values: NDArray[np.float32]  # (n_values,)
+
+    @property
+    def bare(self) -> BareGrid:
+        """The grid as compiled code takes it."""
+        return BareGrid(self.scale.low, self.scale.high, self.step or 0.0, self.values)
+
+    def round(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Bring values inside the scale and onto the grid; halfway goes up."""
+        inside = self.scale.clip(values)
+        if self.step is None:
+            return inside.astype(np.float32)
+        codes = np.floor((inside - self.scale.low) / self.step + 0.5).astype(np.int64)
+        return self.values[np.clip(codes, 0, len(self.values) - 1)]
+
+
+def make_grid(scale: Scale, mode: str, wanted: float | str | None = None) -> Grid:
+    """Make the grid of a scale: a step, ``"none"`` for no grid, or nothing for the mode's default."""
+    if wanted == "none":
+        return Grid(scale, None, np.empty(0, np.float32))
+    step = default_step(scale, mode) if wanted is None else float(wanted)
+    if not (math.isfinite(step) and step > 0):
+        raise OptionError(f"grid must be a step above 0 or none, got {wanted}")
+    if scale.span and step > scale.span:
+        raise OptionError(f"grid must not be wider than the scale from {scale.low:g} to {scale.high:g}, got {step:g}")
+    n_values = math.floor(scale.span / step + 1e-6) + 1
+    if n_values > _MOST_VALUES:
+        raise OptionError(f"grid must have at most {_MOST_VALUES} values on the scale, got {n_values}; or say none")
+    return Grid(scale, step, np.round(scale.low + step * np.arange(n_values), 6).astype(np.float32))
+
+
+def default_step(scale: Scale, mode: str) -> float:
+    """Give the default step of a mode: 0.1 (padded) and 0.5 (pure) on a scale from 1 to 5, in proportion on others."""
+    if scale.span == 0:
+        return 1.0
+    return _round_below(scale.span / _DEFAULT_STEPS[mode])
+
+
+def _round_below(width: float) -> float:
+    """Give the widest of 1, 2, 5 times a power of ten that is not above a width."""
+    power = math.floor(math.log10(width) + 1e-9)
+    leading = next(digit for digit in (5, 2, 1) if digit * 10.0**power <= width * (1 + 1e-9))
+    return round(leading * 10.0**power, 12)

@@ -1,0 +1,171 @@
+"""The recipe: pad, group, homogenise, diversify, name afresh, in one call; each step can be called on its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak._core.errors import InputError
+from recloak._core.randomness import Randomness, Rng, randomness
+from recloak._ratings.model import Ratings
+from recloak._releases.diversity import diversify
+from recloak._releases.grid import Grid, make_grid
+from recloak._releases.group import GroupOptions, group
+from recloak._releases.homogenise import group_means, profiles_of
+from recloak._releases.manifest import Facts
+from recloak._releases.model.steps import Grouping, Padding
+from recloak._releases.options import PublishOptions
+from recloak._releases.pad import PadOptions, pad
+from recloak._releases.profiles import Profiles, SparseProfiles
+from recloak._releases.rating_tally import Tally, count_raters, tally
+from recloak._releases.release import Release, release
+
+
+@dataclass
+class StepClock:
+    """Keeps the numbered account of what was done, with the seconds each step took."""
+
+    steps: list[dict[str, Any]] = field(default_factory=list)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[dict[str, Any]]:
+        """Time a step; what is put into the mapping stands in its account."""
+        said: dict[str, Any] = {}
+        start, cpu = time.perf_counter(), time.process_time()
+        yield said
+        took = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu}
+        rounded = {unit: round(value, 3) for unit, value in took.items()}
+        self.steps.append({"step": len(self.steps) + 1, "name": name, **said, **rounded})
+
+
+def publish(
+    ratings: Ratings,
+    *,
+    rng: Rng = None,
+    options: PublishOptions | None = None,
+    pad_options: PadOptions | None = None,
+    group_options: GroupOptions | None = None,
+    **changes: Any,
+) -> Release:
+    """Make an anonymised release of ratings: ``publish(ratings, k=5, mode="padded", rng=0)``.
+
+    ``changes`` are fields of `PublishOptions`. Nothing is written; see `Release.write`.
+    """
+    options = (options or PublishOptions()).but(**changes)
+    chance, clock = randomness(rng), StepClock()
+    ratings = require_publishable(ratings, options)
+    predicting = (pad_options or PadOptions()).for_groups(options.k)
+    with clock.step("pad") as said:
+        padding = pad(ratings, predicting, rng=chance.child("pad"))
+        said["rank"] = padding.rank
+    with clock.step("group") as said:
+        choice = (group_options or GroupOptions()).but(k=options.k)
+        grouping = group(padding, choice, ratings=ratings, rng=chance.child("group"))
+        grouping.require_bounds()
+        said["n_groups"] = grouping.n_groups
+    made = make_release(ratings, padding, grouping, options, chance, clock)
+    return replace(made, account={**made.account, "padding": predicting.to_mapping()})
+
+
+def make_release(
+    ratings: Ratings, padding: Padding, grouping: Grouping, options: PublishOptions, chance: Randomness,
+    clock: StepClock | None = None,
+) -> Release:  # fmt: skip
+    """Go from groups to a release: homogenise, diversify, name afresh."""
+    clock = clock or StepClock()
+    grid = make_grid(ratings.scale, options.mode, options.labels.grid)
+    with clock.step("homogenise") as said:
+        cells = tally(ratings, padding, grouping)
+        profiles = profiles_of(cells, padding, grouping, options.labels, grid)
+        said.update(link_confidence(cells, grouping))
+        if options.max_link is not None:
+            said.update(max_link=options.max_link, left_out=len(cells.items) - int(profiles.counts.sum()))
+    if options.wanted_diversity is not None:
+        with clock.step("diversify") as said:
+            profiles, n_fake = diversify(
+                profiles, ratings, grouping, group_means(padding, grouping), grid, options.wanted_diversity, rng=chance
+            )
+            said.update(diversity=options.diversity, fake_cells=n_fake)
+    facts = _facts(ratings, grouping, options, grid, profiles)
+    account = {
+        "seed": chance.seed,
+        "options": options.to_mapping(),
+        "counts": {"n_users": ratings.n_users, "n_items": ratings.n_items, "n_ratings": ratings.n_ratings},
+        "steps": clock.steps,
+    }
+    with clock.step("name afresh"):
+        return release(profiles, ratings, grouping, facts, rng=chance.child("release"), account=account)
+
+
+def require_publishable(ratings: Ratings, options: PublishOptions) -> Ratings:
+    """Refuse what cannot be published; leave out times, and users and items without a single rating."""
+    ratings = replace(ratings.compact(), times=None)
+    if ratings.n_users < options.k:
+        raise InputError(f"there must be at least k = {options.k} users with ratings, got {ratings.n_users}")
+    if ratings.n_items < 2:
+        raise InputError(f"there must be at least 2 items with ratings, got {ratings.n_items}")
+    wanted = options.wanted_diversity
+    if wanted is not None and ratings.n_users // options.k < wanted.l:
+        raise InputError(
+            f"diversity {wanted} needs at least {wanted.l} groups, but {ratings.n_users} users make at most "
+            f"{ratings.n_users // options.k} groups of {options.k}"
+        )
+    return ratings
+
+
+def link_confidence(cells: Tally, grouping: Grouping) -> dict[str, Any]:
+    """Say how sure an adversary can be that a member rated an item of the group: raters / members, per rated cell."""
+    return confidence_of(link_counts(cells, grouping, int(grouping.sizes.max()) + 1))
+
+
+def link_counts(cells: Tally, grouping: Grouping, n: int) -> NDArray[np.int64]:
+    """Count the rated cells by raters and members: (n, n), n above the largest group."""
+    n_cells = np.zeros((n, n), np.int64)
+    count_raters(cells, grouping.sizes, n_cells)
+    return n_cells
+
+
+def confidence_of(n_cells: NDArray[np.int64]) -> dict[str, Any]:
+    """Give the quantiles of raters / members over cells counted by raters and members."""
+    raters, members = np.nonzero(n_cells)
+    shares, weights = raters / members, n_cells[raters, members]
+    order = np.argsort(shares, kind="stable")
+    below = np.cumsum(weights[order]) / weights.sum()
+    quantiles = {f"q{q}": round(float(shares[order][np.searchsorted(below, q / 100)]), 4) for q in (50, 90, 99)}
+    return {
+        "rated_cells": int(weights.sum()),
+        "single_rater_share": round(float(n_cells[1].sum() / weights.sum()), 4),
+        "link_confidence": {**quantiles, "max": round(float(shares.max()), 4)},
+    }
+
+
+def _facts(ratings: Ratings, grouping: Grouping, options: PublishOptions, grid: Grid, profiles: Profiles) -> Facts:
+    return Facts(
+        k=options.k,
+        mode=options.mode,
+        grid=grid.step,
+        min_raters=options.labels.min_raters,
+        diversity=options.wanted_diversity,
+        paper=options.paper,
+        n_users=ratings.n_users,
+        n_items=_n_shown(profiles),
+        n_ratings=int((profiles.counts * grouping.sizes).sum()),
+        n_groups=grouping.n_groups,
+        scale=ratings.scale,
+        max_link=options.max_link,
+    )
+
+
+def _n_shown(profiles: Profiles) -> int:
+    """Count the items that stand in some profile; only a cap on links can leave one out altogether."""
+    if not isinstance(profiles, SparseProfiles):
+        return profiles.n_items
+    shown = np.zeros(profiles.n_items, np.bool_)
+    shown[profiles.items] = True
+    return int(np.count_nonzero(shown))

@@ -1,0 +1,115 @@
+"""What the raters of each group say about each item: how many, the sum of their ratings, the sum of their surprises.
+
+The kernel walks group after group with one dense scratch row per thread; a group's numbers are added in the order of
+its members, so the number of threads changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from recloak._core.threads import in_shares
+from recloak._ratings.model import Ratings
+from recloak._releases.model.steps import Grouping, Padding
+from recloak._releases.nearest_points import REORDERED
+
+_LITTLE = 32  # so few groups are not worth a thread
+
+
+class Tally(NamedTuple):
+    """By group (rows) and rated item (ascending): raters, sum of ratings, sum of (rating - prediction)."""
+
+    indptr: NDArray[np.int64]  # (n_groups + 1,)
+    items: NDArray[np.int32]  # (n_cells,)
+    raters: NDArray[np.int32]  # (n_cells,) the paper's k'
+    sums: NDArray[np.float32]  # (n_cells,)
+    surprises: NDArray[np.float32]  # (n_cells,)
+
+
+def tally(ratings: Ratings, padding: Padding, grouping: Grouping) -> Tally:
+    """Count and add up the ratings of each group by item."""
+    starts, members = grouping.members()
+    indptr = np.zeros(grouping.n_groups + 1, np.int64)
+    rows = starts, members, ratings.indptr, ratings.items
+    in_shares(_count_items, grouping.n_groups, *rows, ratings.n_items, indptr, little=_LITTLE)
+    np.cumsum(indptr, out=indptr)
+    n_cells = int(indptr[-1])
+    cells = Tally(
+        indptr,
+        np.empty(n_cells, np.int32),
+        np.empty(n_cells, np.int32),
+        np.empty(n_cells, np.float32),
+        np.empty(n_cells, np.float32),
+    )
+    guess = _Guess(
+        padding.user_bias, padding.item_bias + np.float32(padding.mu), padding.user_factors, padding.item_factors
+    )
+    in_shares(_add_up, grouping.n_groups, *rows, ratings.values, guess, cells, little=_LITTLE)
+    return cells
+
+
+class _Guess(NamedTuple):
+    """The prediction as compiled code takes it."""
+
+    user_bias: NDArray[np.float32]
+    base: NDArray[np.float32]  # mu + b_i
+    user_factors: NDArray[np.float32]
+    item_factors: NDArray[np.float32]
+
+
+@njit(cache=True, nogil=True, fastmath=REORDERED)
+def _dot(a, b):  # type: ignore[no-untyped-def]
+    total = np.float32(0.0)
+    for f in range(len(a)):
+        total += a[f] * b[f]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _count_items(share, n_shares, starts, members, row_starts, row_items, n_items, counts):  # type: ignore[no-untyped-def]
+    n_groups = len(starts) - 1
+    seen_by = np.full(n_items, -1, np.int32)
+    for group in range(share, n_groups, n_shares):
+        n = 0
+        for m in range(starts[group], starts[group + 1]):
+            user = members[m]
+            for r in range(row_starts[user], row_starts[user + 1]):
+                if seen_by[row_items[r]] != group:
+                    seen_by[row_items[r]] = group
+                    n += 1
+        counts[group + 1] = n
+
+
+@njit(cache=True, nogil=True)
+def _add_up(share, n_shares, starts, members, row_starts, row_items, row_values, guess, cells):  # type: ignore[no-untyped-def]
+    user_bias, base, user_factors, item_factors = guess
+    n_groups, n_items = len(starts) - 1, len(base)
+    count, total, surprise = np.zeros(n_items, np.int32), np.zeros(n_items), np.zeros(n_items)
+    for group in range(share, n_groups, n_shares):
+        for m in range(starts[group], starts[group + 1]):
+            user = members[m]
+            for r in range(row_starts[user], row_starts[user + 1]):
+                item = row_items[r]
+                count[item] += 1
+                total[item] += row_values[r]
+                predicted = base[item] + user_bias[user] + _dot(user_factors[user], item_factors[item])
+                surprise[item] += row_values[r] - predicted
+        place = cells.indptr[group]
+        for item in range(n_items):
+            if count[item]:
+                cells.items[place], cells.raters[place] = item, count[item]
+                cells.sums[place], cells.surprises[place] = total[item], surprise[item]
+                place += 1
+                count[item], total[item], surprise[item] = 0, 0.0, 0.0
+
+
+@njit(cache=True, nogil=True)
+def count_raters(cells, sizes, n_cells):  # type: ignore[no-untyped-def]
+    """Count the cells by their number of raters (row) and of members (column)."""
+    for group in range(len(sizes)):
+        for c in range(cells.indptr[group], cells.indptr[group + 1]):
+            n_cells[cells.raters[c], sizes[group]] += 1

@@ -1,0 +1,132 @@
+"""`Release`: profiles under fresh names, ready to be written, and the private knowledge of who is who.
+
+Inside, a release numbers its users and groups from 0 in the order of their fresh names, which files show from 1 on.
+That order is random and computable only with the private ratings (see `_releases.pseudonyms`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from recloak._core.errors import InputError
+from recloak._core.randomness import Rng, randomness
+from recloak._ratings.ids import IdMap
+from recloak._ratings.model import Ratings
+from recloak._releases.manifest import Facts
+from recloak._releases.model.steps import Grouping
+from recloak._releases.profiles import FullProfiles, ProfileCells, Profiles
+from recloak._releases.pseudonyms import keyed_order, secret_key
+
+_BLOCK_CELLS = 4_000_000
+_MOST_CELLS_IN_MEMORY = 200_000_000
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ProfileBlock:
+    """Some rows of a release: row r belongs to the user or group ``names[r]`` and holds ``cells`` row r."""
+
+    names: NDArray[np.int64]  # (n_rows,) as published, from 1 on
+    cells: ProfileCells
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Release:
+    """An anonymised release; `write` puts it into a folder, the private part into another."""
+
+    facts: Facts
+    profiles: Profiles  # numbered as in the grouping it came from
+    group_order: NDArray[np.int64]  # (n_groups,) published group -> group of the profiles
+    user_order: NDArray[np.int64]  # (n_users,) published user -> user of the source ratings
+    groups: NDArray[np.int64]  # (n_users,) published user -> published group
+    source: Ratings = field(repr=False)  # private
+    account: dict[str, Any] = field(repr=False, default_factory=dict)  # private
+
+    @property
+    def item_ids(self) -> IdMap:
+        """The items' own ids, which are public."""
+        return self.source.item_ids
+
+    def blocks(self, layout: str = "grouped") -> Iterator[ProfileBlock]:
+        """Give the profiles group by group (grouped) or user by user (long), in bounded memory."""
+        rows = self.group_order if layout == "grouped" else self.group_order[self.groups]
+        for start, stop in _cuts(self.profiles.counts[rows]):
+            yield ProfileBlock(np.arange(start + 1, stop + 1), self.profiles.rows(rows[start:stop]))
+
+    def code_blocks(self, profiles: FullProfiles) -> Iterator[tuple[NDArray[np.int32], NDArray[np.uint8]]]:
+        """Give full profiles group by group: the groups' names, and their labels as numbers of the grid's values."""
+        for start, stop in _cuts(profiles.counts[self.group_order]):
+            yield np.arange(start + 1, stop + 1, dtype=np.int32), profiles.codes(self.group_order[start:stop])
+
+    def to_polars(self) -> pl.DataFrame:
+        """Give the whole release as a table ``user``, ``item``, ``rating``; for small releases."""
+        if self.facts.n_ratings > _MOST_CELLS_IN_MEMORY:
+            raise InputError(f"a table of {self.facts.n_ratings:,} ratings does not fit; write the release and read it")
+        return pl.concat([self._table(block) for block in self.blocks("long")])
+
+    def mapping(self) -> pl.DataFrame:
+        """Give who is who (private): ``user_id`` as in the source, ``user`` and ``group`` as published."""
+        users = np.argsort(self.user_order)
+        table = {"user_id": self.source.user_ids.ids, "user": users + 1, "group": self.groups[users] + 1}
+        return pl.DataFrame(table).with_columns(pl.col("user", "group").cast(pl.Int32))
+
+    def write(
+        self,
+        folder: str | Path,
+        *,
+        private: str | Path | None = None,
+        layout: str | None = None,
+        format: str = "parquet",  # noqa: A002 (the command line's name)
+    ) -> Path:
+        """Write, verify and put into place the public folder and the private one; give the public one."""
+        from recloak._releases.release_folders import write_release  # noqa: PLC0415 (folders imports this module)
+
+        return write_release(self, folder, private=private, layout=layout, file_format=format)
+
+    def _table(self, block: ProfileBlock) -> pl.DataFrame:
+        names = np.repeat(block.names, np.diff(block.cells.indptr)).astype(np.int32)
+        return pl.DataFrame(
+            {"user": names, "item": self.item_ids.decode(block.cells.items), "rating": block.cells.labels}
+        )
+
+
+def release(
+    profiles: Profiles,
+    ratings: Ratings,
+    grouping: Grouping,
+    facts: Facts,
+    *,
+    rng: Rng = None,
+    account: dict[str, Any] | None = None,
+) -> Release:
+    """Give users and groups fresh names in a random order."""
+    key = secret_key(ratings, randomness(rng))
+    group_order = keyed_order(key, "groups", grouping.n_groups)
+    user_order = keyed_order(key, "users", ratings.n_users)
+    published_group = np.argsort(group_order)
+    return Release(
+        facts,
+        profiles,
+        group_order,
+        user_order,
+        published_group[grouping.labels[user_order]],
+        ratings,
+        account or {},
+    )
+
+
+def _cuts(counts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Cut rows into runs of about `_BLOCK_CELLS` cells, at least one row each."""
+    ends = np.cumsum(counts)
+    start = 0
+    while start < len(counts):
+        done = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, done + _BLOCK_CELLS, side="right")))
+        yield start, stop
+        start = stop

@@ -1,0 +1,268 @@
+"""The page of ``recloak inspect``: what is in a data set, and how exposed its users already are."""
+
+from __future__ import annotations
+
+from recloak._ratings.exposure import QUANTILES, Exposure, Level
+from recloak._ratings.summary import PERCENTILES, Spread, Summary, TimeSpan
+from recloak._report.charts import Axis, ChartPoint, Lines, Series, bars, lines, quantile_curve
+from recloak._report.formats import count, day, number, percent, plural, with_interval
+from recloak._report.page import Account, Chapter, Fact, Page, PageVerdict, Section, Table
+
+WITH_RATINGS, ITEMS_ONLY = "items and ratings known", "items known"
+_MANY = 0.5  # from this share on the headline says that users are exposed
+_SOME = 0.05
+_MOST_YEARS = 40
+_PERCENTS = tuple("Median" if q == 0.5 else f"{100 * q:g}\N{NO-BREAK SPACE}%" for q in QUANTILES)
+
+
+def inspect_page(
+    summary: Summary, exposure: Exposure, *, source: str, provenance: tuple[tuple[str, str], ...] = ()
+) -> Page:
+    """Put a summary and an exposure onto one page."""
+    return Page(
+        title="What is in these ratings",
+        subtitle=source,
+        verdict=exposure_verdict(exposure),
+        facts=key_facts(summary),
+        chapters=(exposure_chapter(exposure), summary_chapter(summary)),
+        account=Account(inspect_account(summary, exposure), provenance),
+    )
+
+
+def exposure_verdict(exposure: Exposure) -> PageVerdict:
+    """Say how exposed the users are; never that they are safe, for this attacker is a weak one."""
+    level = telling_level(exposure)
+    most = _levels(exposure, with_ratings=True)[-1]
+    alone = exposure.at(most.known, with_ratings=False)
+    more = "" if most == level else f"With {most.known} it is {percent(most.unique.rate)}. "
+    text = (
+        f"{more}Who knows {plural(most.known, 'item')} and no ratings singles out {percent(alone.unique.rate)}. "
+        "No name is needed: whoever is singled out shows everything else in the row. "
+        f"Measured on {plural(exposure.n_targets, 'user')} drawn at random."
+    )
+    if most.unique.rate >= _MANY:
+        return PageVerdict("alert", "Exposed", headline(level) + ".", text)
+    if most.unique.rate >= _SOME:
+        return PageVerdict("caution", "Partly exposed", headline(level) + ".", text)
+    return PageVerdict(
+        "plain", "Little exposed to this attacker; stronger ones were not tried", headline(level) + ".", text
+    )
+
+
+def headline(level: Level) -> str:
+    """Say one level as a sentence."""
+    ratings = plural(level.known, "rating")
+    return f"Knowing {ratings} of a person singles out {percent(level.unique.rate)} of the users"
+
+
+def telling_level(exposure: Exposure) -> Level:
+    """Give the least knowledge of items and ratings that singles out half of the users, or the most there is."""
+    levels = _levels(exposure, with_ratings=True)
+    return next((level for level in levels if level.unique.rate >= _MANY), levels[-1])
+
+
+def _levels(exposure: Exposure, *, with_ratings: bool) -> list[Level]:
+    return [level for level in exposure.levels if level.with_ratings == with_ratings]
+
+
+def key_facts(summary: Summary) -> tuple[Fact, ...]:
+    """Give the figures one looks for first."""
+    scale = summary.scale
+    step = "any value between" if scale.step is None else f"in steps of {scale.step:g}"
+    facts = [
+        Fact("Users", count(summary.n_users), f"{number(summary.activity.mean)} ratings each"),
+        Fact("Items", count(summary.n_items), f"{number(summary.popularity.mean)} ratings each"),
+        Fact("Ratings", count(summary.n_ratings), f"{percent(summary.density)} of all pairs"),
+        Fact("Scale", f"{scale.low:g} to {scale.high:g}", f"{step}, mean {summary.mean_rating:.2f}"),
+    ]
+    if summary.times is not None:
+        first, last = day(summary.times.first), day(summary.times.last)
+        facts.append(Fact("Time span", _years(summary.times), f"{first} to {last}"))
+    return tuple(facts)
+
+
+def _years(times: TimeSpan) -> str:
+    first, last = times.years[0][0], times.years[-1][0]
+    return str(first) if first == last else f"{first}–{last}"
+
+
+def exposure_chapter(exposure: Exposure) -> Chapter:
+    """Show who is found by a few known items, and among how many the others hide."""
+    intro = (
+        "An attacker knows a few things that a person rated, from a chat or a public review, and looks for the rows "
+        f"that agree. The known items were drawn at random, for {plural(exposure.n_targets, 'user')} drawn at random."
+    )
+    return Chapter("How exposed the users are", intro, sections=(_unique_section(exposure), _crowd_section(exposure)))
+
+
+def unique_chart(exposure: Exposure) -> Lines:
+    """Chart the share of users who are unique against the number of known items."""
+    known = tuple(float(level.known) for level in _levels(exposure, with_ratings=True))
+    series = {
+        name: {float(level.known): level.unique for level in _levels(exposure, with_ratings=labelled)}
+        for name, labelled in ((WITH_RATINGS, True), (ITEMS_ONLY, False))
+    }
+    x = Axis("known items", log=True, ticks=known)
+    return lines(x, Axis("share of users singled out", percent=True, low=0, high=1), series)
+
+
+def _unique_section(exposure: Exposure) -> Section:
+    level = telling_level(exposure)
+    alone = exposure.at(level.known, with_ratings=False)
+    meaning = (
+        f"{plural(level.known, 'known item')} with ratings fit nobody else for {percent(level.unique.rate)} of the "
+        f"users; the items without ratings for {percent(alone.unique.rate)}. The bands are 95 % intervals."
+    )
+    return Section(
+        "Who is found by a few known items",
+        meaning + _short_note(exposure),
+        "lower",
+        unique_chart(exposure),
+        _table(exposure),
+    )
+
+
+def _short_note(exposure: Exposure) -> str:
+    """Say for how many targets the attacker knows fewer items, because there are no more."""
+    most = _levels(exposure, with_ratings=True)[-1]
+    if not most.n_short:
+        return ""
+    return f" {count(most.n_short)} of them have fewer than {most.known} ratings: of these the attacker knows all."
+
+
+def _table(exposure: Exposure) -> Table:
+    rows = tuple(
+        (
+            str(level.known),
+            with_interval(alone.unique),
+            with_interval(level.unique),
+            count(level.n_short),
+        )
+        for alone, level in zip(
+            _levels(exposure, with_ratings=False), _levels(exposure, with_ratings=True), strict=True
+        )
+    )
+    head = (
+        "Known items",
+        "Singled out by items (95 % interval)",
+        "By items and ratings (95 % interval)",
+        "Users with fewer ratings",
+    )
+    return Table(head, rows)
+
+
+def _crowd_section(exposure: Exposure) -> Section:
+    series = tuple(
+        Series(name, tuple(_crowd(level) for level in _levels(exposure, with_ratings=labelled)))
+        for name, labelled in ((WITH_RATINGS, True), (ITEMS_ONLY, False))
+    )
+    known = tuple(float(level.known) for level in _levels(exposure, with_ratings=True))
+    chart = Lines(Axis("known items", log=True, ticks=known), Axis("users who fit what is known", log=True), series)
+    most = _levels(exposure, with_ratings=True)[-1]
+    crowd = most.candidates[2]
+    among = "has no one to hide among" if crowd == 1 else f"hides in a crowd of {count(crowd)}"
+    meaning = (
+        f"A person hides among all who fit. With {plural(most.known, 'known item')} and their ratings the median user "
+        f"{among}, and a blind pick among those who fit is right in {percent(most.guess)} of cases. Marks are medians; "
+        "nine in ten users lie in the bands."
+    )
+    return Section("How large a crowd each person hides in", meaning, "higher", chart, _crowd_table(exposure))
+
+
+def _crowd(level: Level) -> ChartPoint:
+    return ChartPoint(level.known, level.candidates[2], level.candidates[0], level.candidates[-1])
+
+
+def _crowd_table(exposure: Exposure) -> Table:
+    rows = tuple(
+        (
+            WITH_RATINGS if level.with_ratings else ITEMS_ONLY,
+            str(level.known),
+            *(count(size) for size in level.candidates),
+            percent(level.guess),
+        )
+        for level in exposure.levels
+    )
+    return Table(("Attacker", "Known items", *_PERCENTS, "Blind pick is right"), rows)
+
+
+def summary_chapter(summary: Summary) -> Chapter:
+    """Show the histogram, the spread of activity and popularity, and the years."""
+    sections = [_histogram_section(summary), _spread_section(summary)]
+    if len(summary.top_shares) > 1:
+        sections.append(_top_section(summary))
+    if summary.times is not None and 1 < len(summary.times.years) <= _MOST_YEARS:
+        sections.append(_years_section(summary.times))
+    intro = f"{plural(summary.n_rows, 'row')} were read."
+    if summary.n_repeated:
+        intro += f" {count(summary.n_repeated)} rated the same item again; the latest counts."
+    if summary.n_skipped:
+        intro += f" {count(summary.n_skipped)} could not be right and were skipped."
+    return Chapter("What is in the data", intro, sections=tuple(sections))
+
+
+def _histogram_section(summary: Summary) -> Section:
+    places = [f"{bar.low:g}" if bar.low == bar.high else f"{bar.low:.3g}–{bar.high:.3g}" for bar in summary.histogram]
+    shares = [bar.share for bar in summary.histogram]
+    chart = bars(Axis("rating"), Axis("share of the ratings", percent=True), places, {"ratings": shares})
+    top = max(range(len(shares)), key=shares.__getitem__)
+    meaning = f"The most common rating is {places[top]}, the mean {summary.mean_rating:.2f}."
+    rows = tuple(
+        (place, count(bar.n), percent(bar.share)) for place, bar in zip(places, summary.histogram, strict=True)
+    )
+    return Section("Which ratings are given", meaning, "neither", chart, Table(("Rating", "Ratings", "Share"), rows))
+
+
+def _spread_section(summary: Summary) -> Section:
+    curves = {"ratings per user": summary.activity, "ratings per item": summary.popularity}
+    chart = quantile_curve(
+        Axis("percentile of users or items", low=0, high=100),
+        Axis("ratings", log=True),
+        {name: [(p, n) for p, n in spread.percentiles if n > 0] for name, spread in curves.items()},
+    )
+    meaning = (
+        f"Half of the users rated at most {plural(summary.activity.at(50), 'item')}, half of the items were rated "
+        f"at most {plural(summary.popularity.at(50), 'time')}. Rarely rated items give their raters away."
+    )
+    rows = tuple((name.capitalize(), *_spread_cells(spread)) for name, spread in curves.items())
+    head = ("", "Mean", *(f"{p:g}\N{NO-BREAK SPACE}%" for p in PERCENTILES), "Most")
+    return Section("How activity and popularity are spread", meaning, "neither", chart, Table(head, rows))
+
+
+def _spread_cells(spread: Spread) -> tuple[str, ...]:
+    return (number(spread.mean), *(count(spread.at(p)) for p in PERCENTILES), count(spread.largest))
+
+
+def _top_section(summary: Summary) -> Section:
+    places = [f"top {count(n)}" for n, _ in summary.top_shares]
+    shares = [share for _, share in summary.top_shares]
+    y = Axis("share of the ratings", percent=True, low=0, high=1)
+    chart = bars(Axis("most rated items"), y, places, {"share": shares})
+    meaning = f"The {count(summary.top_shares[0][0])} most rated items hold {percent(shares[0])} of all ratings."
+    rows = tuple((place.capitalize(), percent(share)) for place, share in zip(places, shares, strict=True))
+    return Section("How much the favourites hold", meaning, "neither", chart, Table(("Items", "Share"), rows))
+
+
+def _years_section(times: TimeSpan) -> Section:
+    chart = bars(
+        Axis("year"), Axis("ratings"), [str(year) for year, _ in times.years], {"ratings": [n for _, n in times.years]}
+    )
+    rows = tuple((str(year), count(n)) for year, n in times.years)
+    meaning = f"The first rating was given on {day(times.first)}, the last on {day(times.last)}."
+    return Section("When the ratings were given", meaning, "neither", chart, Table(("Year", "Ratings"), rows))
+
+
+def inspect_account(summary: Summary, exposure: Exposure) -> tuple[str, ...]:
+    """Tell what was done, step by step."""
+    known = ", ".join(str(level.known) for level in _levels(exposure, with_ratings=True))
+    return (
+        f"Read {plural(summary.n_rows, 'row')}; dropped {count(summary.n_repeated)} that a later row of the same user "
+        f"and item replaces and {count(summary.n_skipped)} that could not be right; "
+        f"kept {plural(summary.n_ratings, 'rating')}." + "".join(f" {note}" for note in summary.notes),
+        "Counted the ratings per user, per item, per step of the scale and per year. "
+        "A percentile is a count that occurs.",
+        f"Drew {plural(exposure.n_targets, 'user')} at random, and of each {known} of the rated items at random, "
+        "the smaller sets inside the larger ones; of a user with fewer ratings all are known.",
+        "Counted for each the users whose rows hold the known items, and those whose ratings of them agree exactly. "
+        "One user left means singled out. Shares carry Wilson's 95 % interval.",
+    )

@@ -1,0 +1,73 @@
+"""What `recloak serve` can be told, as flags or in a TOML file with the same names."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from recloak._core.errors import InputError, OptionError
+from recloak._core.options import option
+from recloak._ratings.options import ReadOptions
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions(ReadOptions):
+    """Options of the server, and how its ratings are read."""
+
+    ratings: str | None = option(None, "ratings that advice is about (file or folder)")
+    titles: str | None = option(None, "title list: CSV with id and title, movies.csv, movies.dat or .item")
+    history: str | None = option(None, "store of published related lists (file or postgresql:// address)")
+    mentions: str | None = option(None, "table of who named which item in public before (user, item)")
+    tokens: str | None = option(None, "token store made by `recloak token create`")
+    host: str = option("127.0.0.1", "address to listen at")
+    port: int = option(8000, "port to listen at; 0: any that is free", at_least=0, at_most=65535)
+    workers: int = option(1, "processes that answer; each loads everything once", at_least=1, at_most=64)
+    rate: float = option(5.0, "requests a second that one token may make in the long run", above=0)
+    burst: int = option(30, "requests that one token may make at once after a rest", at_least=1)
+    max_body: int = option(262_144, "bytes that a request may have", at_least=1024)
+    timeout: float = option(10.0, "seconds after which a request is given up", above=0)
+    refresh: float = option(1.0, "seconds between two looks for a new release in the history", above=0)
+    cache: int = option(60, "seconds that others may keep a related list", at_least=0)
+    allow_origin: str | None = option(
+        None, "pages of this origin may call the API (https://forum.example); several: separated by commas"
+    )
+
+    def check(self) -> None:
+        """Hold the rules between fields."""
+        super().check()
+        if self.ratings is None and self.reading != ReadOptions():
+            raise OptionError("how ratings are read (--user, --item, --reader ...) needs --ratings")
+        if self.ratings is not None and self.titles is None:
+            raise OptionError("--ratings needs --titles: advice finds titles in a text")
+        if self.mentions is not None and self.ratings is None:
+            raise OptionError("--mentions needs --ratings")
+        for origin in self.origins:
+            if not re.fullmatch(r"https?://[A-Za-z0-9.\-]+(:\d+)?|https?://\[[0-9a-f:]+\](:\d+)?", origin):
+                raise OptionError(f"an origin is a scheme and a host (https://forum.example), got {origin!r}")
+
+    @property
+    def reading(self) -> ReadOptions:
+        """How the ratings are read."""
+        return ReadOptions(**{declared.name: getattr(self, declared.name) for declared in fields(ReadOptions)})
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """The origins whose pages may call the API."""
+        return frozenset(one.strip() for one in (self.allow_origin or "").split(",") if one.strip())
+
+
+def read_config(path: str | Path) -> dict[str, Any]:
+    """Read options from a TOML file; names may be written with dashes as flags are."""
+    file = Path(path)
+    try:
+        found = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{file}: there is no such file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: not TOML: {error}") from error
+    return {name.replace("-", "_"): value for name, value in found.items()}

@@ -1,0 +1,61 @@
+"""What the service refuses, always in one shape and one sentence that repeats nothing of what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from recloak._service.schema import ErrorAnswer, Problem
+
+# By code: the status and the sentence.
+PROBLEMS: dict[str, tuple[int, str]] = {
+    "bad_request": (400, "The request cannot be read."),
+    "no_token": (401, "This needs a token in the header: Authorization: Bearer TOKEN."),
+    "bad_token": (401, "This token is unknown, expired or revoked."),
+    "not_allowed": (403, "This token is not for this."),
+    "not_found": (404, "There is nothing at this address."),
+    "no_such_item": (404, "There is no published list of this item."),
+    "no_ratings": (404, "There are no ratings of this token's user, so a post gives none of them away."),
+    "not_served": (404, "This server was started without what this needs."),
+    "wrong_method": (405, "This address does not take this method."),
+    "too_large": (413, "The request is too large."),
+    "not_json": (415, "The body must be JSON, said so by Content-Type: application/json."),
+    "invalid": (422, "The request does not fit its description."),
+    "too_many": (429, "Too many requests with this token; wait a moment."),
+    "internal": (500, "Something went wrong here; it is not your mistake."),
+    "not_ready": (503, "The server is not ready."),
+    "timeout": (503, "The answer took too long and was given up."),
+}
+UNREADABLE = "The history of related lists cannot be read just now."
+
+
+class Refused(Exception):  # noqa: N818 (it is an answer, not a fault)
+    """A request that is answered with a problem; ``message`` replaces the usual sentence."""
+
+    def __init__(self, code: str, message: str | None = None, headers: Mapping[str, str] | None = None) -> None:
+        self.code = code
+        self.status, usual = PROBLEMS[code]
+        self.message = message or usual
+        self.headers = dict(headers or {})
+        super().__init__(self.message)
+
+    def answer(self) -> Response:
+        """Give the answer in the one shape."""
+        headers = {"cache-control": "no-store", **self.headers}
+        return Response(self.body(), self.status, headers, media_type="application/json")
+
+    def body(self) -> bytes:
+        """Give the answer's bytes."""
+        return ErrorAnswer(error=Problem(code=self.code, message=self.message)).model_dump_json().encode()
+
+
+def documented(*codes: str) -> dict[int | str, dict[str, Any]]:
+    """Describe for OpenAPI which problems a route answers with."""
+    told: dict[int | str, dict[str, Any]] = {}
+    for code in sorted(codes, key=lambda one: PROBLEMS[one][0]):
+        status, sentence = PROBLEMS[code]
+        before = f"{told[status]['description']} " if status in told else ""
+        told[status] = {"model": ErrorAnswer, "description": f"{before}`{code}`: {sentence}"}
+    return told

@@ -1,0 +1,175 @@
+"""Who may ask: tokens bound to one user, kept as hashes in a file that only its owner can read.
+
+A token reads ``recloak_ID_SECRET``: ID finds the row, SECRET (256 random bits) proves it. The store holds the SHA-256
+of the secret; so many random bits need no slow hash. Every request reads the store, so a revoked token is refused at
+once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from recloak._core.errors import InputError, OptionError
+from recloak._service.private_files import require_private
+
+DAY = 86_400
+_FORMAT = 1
+_SHAPE = re.compile(r"recloak_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
+_SPAN = re.compile(r"([1-9]\d{0,5})([hdwy])")
+_SECONDS = {"h": 3600, "d": DAY, "w": 7 * DAY, "y": 365 * DAY}
+_LONGEST = 100 * _SECONDS["y"]
+_NOBODY = hashlib.sha256(b"").digest()
+_TABLE = """
+CREATE TABLE tokens (
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, user TEXT, admin INTEGER NOT NULL, label TEXT NOT NULL,
+  created INTEGER NOT NULL, expires INTEGER NOT NULL, revoked INTEGER, hash BLOB NOT NULL
+)
+"""
+_INSERT = "INSERT INTO tokens (id, hash, user, admin, label, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What is known of a token; its secret is not."""
+
+    number: int  # counts up within a store
+    id: str
+    user: str | None  # None: of an administrator, who has no ratings
+    admin: bool
+    label: str
+    created: int
+    expires: int
+    revoked: int | None
+
+    def state(self, now: float) -> str:
+        """Say whether it is valid, expired or revoked."""
+        if self.revoked is not None:
+            return "revoked"
+        return "valid" if now < self.expires else "expired"
+
+
+def create(
+    store: str | Path, *, user: str | None, admin: bool = False, expires: str = "30d", label: str = ""
+) -> tuple[Token, str]:
+    """Add a token to a store, which is made where there is none; give it and, this once, its secret text."""
+    if (user is None) != admin:
+        raise OptionError("a token is of one user (--user ID) or of an administrator (--admin)")
+    if user == "":
+        raise OptionError("a token's user must not be empty")
+    now = int(time.time())
+    id_, secret, until = secrets.token_hex(8), secrets.token_urlsafe(32), now + seconds_of(expires)
+    _make(Path(store))
+    with _open(store) as connection, connection:
+        row = (id_, _hashed(secret), user, int(admin), label, now, until)
+        number = connection.execute(_INSERT, row).lastrowid
+    return Token(number or 0, id_, user, admin, label, now, until, None), f"recloak_{id_}_{secret}"
+
+
+def seconds_of(span: str) -> int:
+    """Read a span of time such as 12h, 30d, 4w or 1y."""
+    match = _SPAN.fullmatch(span)
+    if match is None:
+        raise OptionError(f"a span of time is a number and h, d, w or y (30d is thirty days), got {span!r}")
+    seconds = int(match.group(1)) * _SECONDS[match.group(2)]
+    if seconds > _LONGEST:
+        raise OptionError(f"a span of time must be at most 100y, got {span!r}")
+    return seconds
+
+
+def tokens(store: str | Path) -> list[Token]:
+    """List the tokens of a store, oldest first."""
+    with _open(store) as connection:
+        return [_token(row) for row in connection.execute("SELECT * FROM tokens ORDER BY number")]
+
+
+def revoke(store: str | Path, id_: str) -> Token:
+    """Revoke a token by its id; one revoked before stays as it is."""
+    with _open(store) as connection, connection:
+        connection.execute("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL", (int(time.time()), id_))
+    found = next((one for one in tokens(store) if one.id == id_), None)
+    if found is None:
+        raise InputError(f"{store}: has no token of this id; `token list` shows them")
+    return found
+
+
+class TokenGuard:
+    """Checks tokens against an open store; one per process, used by one thread at a time."""
+
+    def __init__(self, store: str | Path) -> None:
+        self._connection = _connect(store)
+
+    def check(self, text: str) -> Token | None:
+        """Give the token that a text proves, if it is valid now."""
+        shape = _SHAPE.fullmatch(text)
+        id_, secret = shape.groups() if shape else ("", "")
+        row = self._connection.execute("SELECT * FROM tokens WHERE id = ?", (id_,)).fetchone()
+        proved = hmac.compare_digest(_hashed(secret), _NOBODY if row is None else row[-1])
+        if row is None or not proved:
+            return None
+        token = _token(row)
+        return token if token.state(time.time()) == "valid" else None
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._connection.close()
+
+
+def _hashed(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def _token(row: tuple[int, str, str | None, int, str, int, int, int | None, bytes]) -> Token:
+    number, id_, user, admin, label, created, expires, revoked, _ = row
+    return Token(number, id_, user, bool(admin), label, created, expires, revoked)
+
+
+def _make(store: Path) -> None:
+    """Make an empty store where there is none, whole at once, readable by its owner only, and by one maker."""
+    if store.exists():
+        return
+    if not store.absolute().parent.is_dir():
+        raise InputError(f"{store}: there is no folder {store.absolute().parent} to write into")
+    with tempfile.TemporaryDirectory(dir=store.absolute().parent, prefix=f".{store.name}.") as folder:
+        aside = Path(folder) / "tokens"
+        os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with closing(sqlite3.connect(aside)) as connection, connection:
+            connection.execute(_TABLE)
+            connection.execute(f"PRAGMA user_version = {_FORMAT}")
+        with suppress(FileExistsError):
+            os.link(aside, store)  # unlike a rename, never takes the place of a store that another maker has filled
+
+
+@contextmanager
+def _open(store: str | Path) -> Iterator[sqlite3.Connection]:
+    with closing(_connect(store)) as connection:
+        yield connection
+
+
+def _connect(store: str | Path) -> sqlite3.Connection:
+    path = Path(store)
+    if not path.is_file():
+        raise InputError(f"{path}: there is no token store; `recloak token create` makes one")
+    require_private(path)
+    connection = sqlite3.connect(path, timeout=10, check_same_thread=False)
+    try:
+        found = connection.execute("PRAGMA user_version").fetchone()[0]
+        if found != _FORMAT:
+            raise InputError(f"{path}: a token store of format {found}, this version reads format {_FORMAT}")
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise InputError(f"{path}: not a token store") from error
+    except InputError:
+        connection.close()
+        raise
+    return connection

@@ -1,0 +1,172 @@
+"""The parts of released tables, written by the tasks themselves with the local engine's writer.
+
+A part appears under its name when it is whole: a task writes it aside in the work folder and renames it, so that one
+that is killed or run twice leaves nothing behind. Its SHA-256 is taken there, and only its description comes back.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from recloak._core.files import sha256_of
+from recloak._releases.model.release_format import part_name
+from recloak._releases.table_writing import Column, ItemColumn, table_file
+from recloak._spark.array_cells import batch, rows_of
+from recloak._spark.bin_groups import Plan, profiles_from
+from recloak._spark.naming import Bucket, Map
+
+_RUN_CELLS = 4_000_000  # cells of a row group
+
+DESCRIPTION = {"file": pa.string(), "rows": pa.int64(), "bytes": pa.int64(), "sha256": pa.string()}
+Row = dict[str, pa.Scalar]
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What the manifest says of a part."""
+
+    file: str
+    rows: int
+    bytes: int
+    sha256: str
+
+    def entry(self) -> dict[str, Any]:
+        """Give the manifest's entry."""
+        return {"rows": self.rows, "bytes": self.bytes, "sha256": self.sha256}
+
+
+class PartFolders(NamedTuple):
+    """The folders that tasks write into; every worker must reach them under the same path."""
+
+    public: Path
+    private: Path
+    work: Path
+
+
+def write_part(
+    places: PartFolders, name: str, types: dict[str, pa.DataType], blocks: Iterable[dict[str, Column]], *, gridded: bool
+) -> Described:
+    """Write one part block by block, and describe it."""
+    aside = _aside(places.work, name)
+    n_rows = 0
+    with table_file(aside, types, "parquet", gridded=gridded) as sink:
+        for columns in blocks:
+            sink.write(columns)
+            n_rows += len(next(iter(columns.values())))
+    described = Described(name, n_rows, aside.stat().st_size, sha256_of(aside))
+    aside.replace(places.public / name)
+    return described
+
+
+def _aside(work: Path, name: str) -> Path:
+    from pyspark import TaskContext  # noqa: PLC0415 (known on a worker only)
+
+    context = TaskContext.get()
+    attempt = "driver" if context is None else context.taskAttemptId()
+    return work / f"{name.replace('/', '-')}.{attempt}"
+
+
+def profile_blocks(rows: Iterable[Row], plan: Plan, first: int, name: str) -> Iterator[dict[str, Column]]:
+    """Give the cells of profiles in runs; the rows are named from ``first + 1`` on."""
+    items = ItemColumn(plan.item_ids)
+    for run in _runs(rows):
+        cells = profiles_from(run, plan).rows(np.arange(len(run)))
+        names = np.arange(first + 1, first + 1 + len(run), dtype=np.int32)
+        yield {
+            name: np.repeat(names, np.diff(cells.indptr)),
+            "item": items.of(cells.items),
+            "rating": cells.labels,
+        }
+        first += len(run)
+
+
+def profile_types(plan: Plan, name: str) -> dict[str, pa.DataType]:
+    """Give the types of a table of cells."""
+    return {name: pa.int32(), "item": ItemColumn(plan.item_ids).type, "rating": pa.float32()}
+
+
+def _runs(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    run: list[Row] = []
+    n_cells = 0
+    for row in rows:
+        run.append(row)
+        n_cells += row["n_cells"].as_py()
+        if n_cells >= _RUN_CELLS:
+            yield run
+            run, n_cells = [], 0
+    if run:
+        yield run
+
+
+def by_bucket(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Iterator[Row]]]:
+    """Give the rows of each bucket that a task holds, in the order of their keys."""
+    return itertools.groupby(rows_of(batches), key=lambda row: row["bucket"].as_py())
+
+
+def members_writer(places: PartFolders, buckets: dict[int, Bucket]) -> Map:
+    """Give the function that writes who is in which group, and who is who."""
+
+    def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for number, rows in by_bucket(batches):
+            bucket, who = buckets[number], _Who()
+            kept = [who.keep(row) for row in rows]
+            users = np.arange(bucket.first + 1, bucket.first + 1 + len(kept), dtype=np.int32)
+            who.write(places, bucket)
+            columns = {"user": users, "group": np.array(who.groups, np.int32)}
+            types = {"user": pa.int32(), "group": pa.int32()}
+            yield described_batch(
+                write_part(places, part_name("members.parquet", bucket.part), types, [columns], gridded=True)
+            )
+
+    return write
+
+
+def ratings_writer(places: PartFolders, plan: Plan, buckets: dict[int, Bucket]) -> Map:
+    """Give the function that writes every user's row, and who is who."""
+
+    def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for number, rows in by_bucket(batches):
+            bucket, who = buckets[number], _Who()
+            blocks = profile_blocks((who.keep(row) for row in rows), plan, bucket.first, "user")
+            types, name = profile_types(plan, "user"), part_name("ratings.parquet", bucket.part)
+            described = write_part(places, name, types, blocks, gridded=plan.grid.step is not None)
+            who.write(places, bucket)
+            yield described_batch(described)
+
+    return write
+
+
+def described_batch(described: Described) -> pa.RecordBatch:
+    """Give a description as a row."""
+    return batch({name: [value] for name, value in asdict(described).items()}, DESCRIPTION)
+
+
+class _Who:
+    """Collects who is who in a bucket while its rows pass."""
+
+    def __init__(self) -> None:
+        self.ids: list[int] | list[str] = []
+        self.groups: list[int] = []
+
+    def keep(self, row: Row) -> Row:
+        self.ids.append(row["user_id"].as_py())
+        self.groups.append(row["number"].as_py())
+        return row
+
+    def write(self, places: PartFolders, bucket: Bucket) -> None:
+        """Write the private part, which only the owner may read."""
+        users = np.arange(bucket.first + 1, bucket.first + 1 + len(self.ids), dtype=np.int32)
+        table = pl.DataFrame({"user_id": self.ids, "user": users, "group": np.array(self.groups, np.int32)})
+        name = part_name("mapping.parquet", bucket.part)
+        aside = _aside(places.work, name)
+        table.write_parquet(aside)
+        aside.chmod(0o600)
+        aside.replace(places.private / name)
