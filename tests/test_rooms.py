@@ -17,6 +17,8 @@ LAYERS = [
     {"_evaluation"},
     {"_report"},
     {"_spark", "_service"},
+    {"_library"},
+    {"related", "mentions"},
     {"_cli"},
     {"__main__"},
 ]

@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import os
 import pkgutil
+import re
 import sys
 import traceback
 from pathlib import Path
@@ -95,7 +96,7 @@ def _tell(error: Exception) -> int:
         case click.ClickException():
             return _say(error.format_message(), 2)
         case RecloakError():
-            return _say(str(error), error.exit_code)
+            return _say(as_flags(str(error)), error.exit_code)
         case BrokenPipeError():
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
@@ -105,6 +106,19 @@ def _tell(error: Exception) -> int:
             return _say("there is not enough memory for this source", 2)
         case _:  # the last line of defence: never a traceback
             return _bug(error)
+
+
+_KEYWORD = re.compile(r"\b([a-z][a-z_]*)=(\.\.\.|True|'[^' ]*'|\d+)")
+
+
+def as_flags(sentence: str) -> str:
+    """Return a sentence of the library with its keywords written as flags: ``user=...`` becomes ``--user``."""
+
+    def flag(found: re.Match[str]) -> str:
+        value = "" if found[2] in ("...", "True") else " " + found[2].strip("'")
+        return f"--{found[1].replace('_', '-')}{value}"
+
+    return _KEYWORD.sub(flag, sentence)
 
 
 def _path(error: click.UsageError) -> str:

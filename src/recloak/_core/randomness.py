@@ -61,6 +61,13 @@ def randomness(rng: Rng) -> Randomness:
     return Randomness(int(rng))
 
 
+def seed_or_rng(seed: int | None, rng: Rng) -> Randomness:
+    """Return the randomness of ``seed`` or of ``rng``, whichever was given; with neither the system draws a seed."""
+    if seed is not None and rng is not None:
+        raise OptionError("seed and rng are two names for one thing: pass one of them")
+    return randomness(rng if seed is None else seed)
+
+
 def _key(name: str | int) -> int:
     """Turn a step's name into a spawn key; numbers stay apart from names."""
     return name if isinstance(name, int) else zlib.crc32(name.encode()) + (1 << 32)

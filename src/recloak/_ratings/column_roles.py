@@ -89,9 +89,9 @@ def _unrecognised(role: str, names: Sequence[str]) -> str:
     if role == "rating":
         return (
             f"no column holds a rating among {_listed(names)}; ratings are needed, not only who used what: "
-            "name a column of numbers with --rating"
+            "name a column of numbers with rating=..."
         )
-    return f"no column for the {role} was recognised among {_listed(names)}; name it with --{role}"
+    return f"no column for the {role} was recognised among {_listed(names)}; name it with {role}=..."
 
 
 def _checked(found: dict[str, str], names: Sequence[str]) -> dict[str, str]:

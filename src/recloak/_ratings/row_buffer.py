@@ -29,7 +29,7 @@ class RowBuffer:
     def add(self, values: NDArray[np.float32], times: NDArray[np.int64] | None) -> None:
         """Take in the ratings and times of a chunk whose ids the numberings have taken."""
         if len(values) and len(self._values) and (times is None) != (not len(self._times)):
-            raise SourceError("some files have times and others have none; --time none leaves times out")
+            raise SourceError("some files have times and others have none; time='none' leaves times out")
         self._values.add(values)
         if times is not None:
             self._times.add(times)

@@ -53,6 +53,15 @@ def ratings_from_columns(
     return _ratings_from_frame(pl.DataFrame(columns), scale)
 
 
+def ratings_from_matrix(matrix: Any, *, scale: Scale | None = None) -> Ratings:
+    """Make ratings from a scipy sparse matrix of users by items; ids are the row and column numbers.
+
+    Every stored entry is a rating, an explicit zero too.
+    """
+    entries = matrix.tocoo()
+    return ratings_from_columns(entries.row, entries.col, entries.data, scale=scale)
+
+
 def _ratings_from_frame(frame: pl.DataFrame, scale: Scale | None) -> Ratings:
     rows = RowBuffer()
     for start in range(0, frame.height, _CHUNK_ROWS):

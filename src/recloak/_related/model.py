@@ -181,5 +181,5 @@ def require_window(bound: BoundOptions, n_releases: int) -> None:
     """Refuse a window that reaches further back than there are releases."""
     if bound.window is not None and bound.window > n_releases:
         raise OptionError(
-            f"a window of {bound.window} releases is longer than the history of {n_releases}; use --window all"
+            f"a window of {bound.window} releases is longer than the history of {n_releases}; use window='all'"
         )

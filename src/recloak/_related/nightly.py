@@ -45,7 +45,7 @@ def make_release(
 ) -> Step:
     """Make the next release from a ranking, verify it against the window, and say what it cost."""
     if method.literal and bound.evidence != "total":
-        raise OptionError("--literal follows theorem 1 to the letter and needs --evidence total")
+        raise OptionError("literal=True follows theorem 1 to the letter and needs evidence='total'")
     window = earlier[len(earlier) - bound.span(len(earlier) + 1) :]
     started, used = clock.perf_counter(), clock.process_time()
     lists = _lists(Watch(window, time, holders, bound, method.budget), ranking, method)

@@ -77,7 +77,7 @@ def publish(
         raise OptionError(f"layout must be one of {', '.join(TABLES)}, got {layout!r}")
     public, hidden = check_folders(folder, private)
     if options.max_link is not None:
-        raise OptionError("--engine spark does not cap links; leave --max-link out or publish on one machine")
+        raise OptionError("engine='spark' does not cap links; leave max_link=... out or publish on one machine")
     padding = (pad_options or PadOptions()).for_groups(options.k)
     work = _Work(
         spark, options, cutting or SparkOptions(), padding, group_options or GroupOptions(),

@@ -111,7 +111,7 @@ def _problem(columns: list[str], layout: SourceLayout, scale: Scale | None) -> C
         within = f"a rating must lie between {scale.low:g} and {scale.high:g}"
         rules.append(((rating < scale.low) | (rating > scale.high), within))
     if "time" in columns:
-        rules.append((sf.col("time").isNull(), "a time must be readable and not empty (--time none leaves times out)"))
+        rules.append((sf.col("time").isNull(), "a time must be readable and not empty (time='none' leaves times out)"))
     return sf.coalesce(*(sf.when(holds, sf.lit(rule)) for holds, rule in rules))
 
 

@@ -61,7 +61,7 @@ def verify(
     if k is not None and k < 2:
         raise OptionError(f"k must be at least 2, got {k}")
     if diversity is not None and original is None:
-        raise OptionError("diversity can only be checked against the original ratings; give --original as well")
+        raise OptionError("diversity can only be checked against the original ratings; give original=... as well")
     claims, problems = read_claims(Path(folder).resolve(), hashed=False)
     required = k if claims is None else max(k or 2, claims.k)
     if claims is None or problems:
@@ -71,7 +71,9 @@ def verify(
         advance(1)
     wanted = Diversity.parse(diversity) if isinstance(diversity, str) else diversity or claims.diversity
     if original is not None and claims.max_link is not None:
-        raise OptionError("--engine spark does not check a cap on links; leave --original out or verify on one machine")
+        raise OptionError(
+            "engine='spark' does not check a cap on links; leave original=... out or verify on one machine"
+        )
     if original is None or wanted is None or verdict.k_found is None:
         return verdict
     more = _diversity_problems(claims, original, wanted)

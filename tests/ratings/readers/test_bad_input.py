@@ -11,6 +11,7 @@ import pytest
 import zstandard
 
 from recloak._cli import common
+from recloak._cli.main import as_flags
 from recloak._core.errors import InputError
 from recloak._ratings.options import READERS, ReadOptions
 from recloak._ratings.readers import read
@@ -114,7 +115,7 @@ def message(tmp_path: Path, what: str) -> str:
     with pytest.raises(InputError) as caught:
         read(source, options=ReadOptions.from_mapping(options))
     assert caught.value.exit_code == 2
-    return str(caught.value).replace(str(source), "FILE")
+    return as_flags(str(caught.value)).replace(str(source), "FILE")
 
 
 @pytest.mark.parametrize("what", CASES)

@@ -239,10 +239,10 @@ def _read_rating(text: str, parsed: Parsed, row: int) -> str | None:
 def _read_time(text: str, parsed: Parsed, row: int) -> str | None:
     """Read a time that is neither plain seconds nor a plain ISO date; give the rule it breaks, if any."""
     if not text:
-        return "a time must not be empty (--time none leaves times out)"
+        return "a time must not be empty (time='none' leaves times out)"
     seconds = seconds_of(text)
     if seconds is None:
-        return "a time must be in seconds, milliseconds or an ISO date (--time none leaves times out)"
+        return "a time must be in seconds, milliseconds or an ISO date (time='none' leaves times out)"
     assert parsed.times is not None
     parsed.times[row] = seconds
     return None

@@ -116,7 +116,7 @@ def _by_place(rows: list[list[str]], options: ReadOptions) -> tuple[tuple[int, i
     if wrong is not None and all(_is_no_number(row, roles["rating"]) for row in rows):
         raise SourceError(
             f"without a header column {roles['rating'] + 1} is taken for the rating, which must be a number; "
-            "name the columns with --user --item --rating (numbers from 1)",
+            "name the columns with user=... item=... rating=... (numbers from 1)",
             value=wrong,
         )
     used = ", ".join(f"{role} in column {place + 1}" for role, place in roles.items() if place >= 0)

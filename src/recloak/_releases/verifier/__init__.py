@@ -46,7 +46,7 @@ def verify(
     if k is not None and k < 2:
         raise OptionError(f"k must be at least 2, got {k}")
     if diversity is not None and original is None:
-        raise OptionError("diversity can only be checked against the original ratings; give --original as well")
+        raise OptionError("diversity can only be checked against the original ratings; give original=... as well")
     claims, problems = read_claims(Path(folder))
     if claims is None or problems:
         required = k if claims is None else max(k or 2, claims.k)

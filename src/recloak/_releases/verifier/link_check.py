@@ -24,7 +24,7 @@ _NOWHERE = -1
 def check_links(claims: Claims, contents: Contents, original: Ratings, mapping: pl.DataFrame | None) -> list[str]:
     """Say whether the cap that the release claims is broken."""
     if mapping is None:
-        raise OptionError("the release caps links, which takes who is who to check; give --private as well")
+        raise OptionError("the release caps links, which takes who is who to check; give private=... as well")
     published = _published_users(mapping, original, claims.n_users)
     if published is None:
         return ["max_link could not be measured: the mapping does not name every user of the source once"]
