@@ -213,7 +213,7 @@ def test_a_crash_in_the_middle_leaves_the_last_complete_release(tmp_path):
         f"store = open_store({str(path)!r})\n"
         "sa.event.listen(store.engine, 'after_cursor_execute', lambda c, cur, s, *_: 'recloak_entries' in s and "
         "s.startswith('INSERT') and os.kill(os.getpid(), 9))\n"
-        "append(store, Release(3, 300, FIRST.lists), IDS, {})\n"
+        "append(store, ListRelease(3, 300, FIRST.lists), IDS, {})\n"
     )
     killed = subprocess.run([sys.executable, "-c", code], check=False, cwd=ROOT)
     assert killed.returncode == -9

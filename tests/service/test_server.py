@@ -148,7 +148,7 @@ def _dying(path, table):
         f"store = open_store({str(path)!r})\n"
         f"sa.event.listen(store.engine, 'after_cursor_execute', lambda c, cur, s, *_: "
         f"s.startswith('INSERT INTO {table}') and os.kill(os.getpid(), 9))\n"
-        "append(store, Release(2, 200, SECOND), IDS, {})\n"
+        "append(store, ListRelease(2, 200, SECOND), IDS, {})\n"
     )
 
 
