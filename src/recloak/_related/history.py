@@ -19,7 +19,8 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
-from recloak._core.errors import InputError, RefusedError
+from recloak._core.errors import InputError, MissingExtraError, RefusedError
+from recloak._core.extras import install_hint
 from recloak._ratings.ids import IdMap
 from recloak._related.model import HOLE, ListRelease, Lists
 
@@ -142,9 +143,7 @@ def _engine(url: sa.URL, name: str) -> sa.Engine:
     try:
         engine = sa.create_engine(url)
     except ModuleNotFoundError as error:
-        from recloak._core.errors import MissingExtraError  # noqa: PLC0415 (only where the extra is missing)
-
-        raise MissingExtraError(f"{name}: PostgreSQL needs the extra: pip install 'recloak[postgres]'") from error
+        raise MissingExtraError(f"{name}: PostgreSQL needs the extra: {install_hint('postgres')}") from error
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from recloak._core.errors import InputError
+from recloak._core.extras import require_extra
 from recloak._service.options import LOOPBACK, ServeOptions
 from recloak._service.tokens import TokenGuard
 
 
 def check(options: ServeOptions) -> None:
-    """Refuse at once what cannot be served, before anything long is read."""
+    """Raise `InputError` for what cannot be served, before anything long is read."""
+    require_extra("web", "fastapi", "uvicorn", "prometheus_client", need="recloak serve")
     if options.ratings is None and options.history is None:
         raise InputError("there is nothing to serve: name --ratings and --titles, or --history, or all of them")
     if options.tokens is None and options.ratings is not None:

@@ -5,7 +5,6 @@ What is set here can be set otherwise by ``--conf``: what the caller says wins.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recloak._core.errors import InputError, MissingExtraError, OptionError, RecloakError
+from recloak._core.extras import install_hint, require_extra
 from recloak._core.options import Options, option
 
 if TYPE_CHECKING:
@@ -104,14 +104,13 @@ def _reason(lines: list[str]) -> str:
 
 def require_spark() -> None:
     """Say what to install where pyspark or Java is missing."""
-    if importlib.util.find_spec("pyspark") is None:
-        raise MissingExtraError("the Spark engine needs pyspark: install it with pip install 'recloak[spark]'")
+    require_extra("spark", "pyspark", need="--engine spark")
     import pyspark  # noqa: PLC0415 (an extra)
 
     numbers = tuple(int(number) for number in re.findall(r"\d+", pyspark.__version__)[:2])
     if numbers < _LEAST_SPARK:
         raise MissingExtraError(
-            f"the Spark engine needs pyspark 4.0 or later, got {pyspark.__version__}: pip install 'recloak[spark]'"
+            f"the Spark engine needs pyspark 4.0 or later, got {pyspark.__version__}: {install_hint('spark')}"
         )
     if not _has_java():
         raise MissingExtraError(
