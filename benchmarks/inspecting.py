@@ -17,8 +17,8 @@ from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Intake, Ratings, Scale
 from recloak._ratings.options import ExposureOptions
 from recloak._ratings.summary import summarise
-from recloak._ratings.synthetic.in_memory import synthesise
 from recloak._ratings.synthetic.options import SynthOptions
+from recloak._ratings.synthetic.rating_stream import synthesise
 
 N_ITEMS = 17_770
 KNOWN = (1, 2, 4, 8)

@@ -46,8 +46,8 @@ def _source() -> str | None:
 
 def _ratings(source: str | None) -> Any:
     from recloak._ratings.readers import read
-    from recloak._ratings.synthetic.in_memory import synthesise
     from recloak._ratings.synthetic.options import SynthOptions
+    from recloak._ratings.synthetic.rating_stream import synthesise
 
     return read(source) if source else synthesise(SynthOptions(preset="ml-1m"), rng=1)
 

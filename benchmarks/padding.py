@@ -17,8 +17,8 @@ import numpy as np
 from benchmarks.measure import measure
 from recloak._ratings.model import Ratings
 from recloak._ratings.readers import read
-from recloak._ratings.synthetic.in_memory import synthesise
 from recloak._ratings.synthetic.options import SynthOptions
+from recloak._ratings.synthetic.rating_stream import synthesise
 from recloak._releases.model.steps import Padding
 from recloak._releases.pad import RANK, PadOptions, pad
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recloak._core.errors import OptionError
-from recloak._ratings.synthetic.in_memory import synthesise
 from recloak._ratings.synthetic.options import SynthOptions
 from recloak._ratings.synthetic.presets import PRESETS
+from recloak._ratings.synthetic.rating_stream import synthesise
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ import pytest
 from recloak._cli.main import run
 from recloak._core.files import sha256_of
 from recloak._ratings.model import Ratings
-from recloak._ratings.synthetic.in_memory import synthesise
 from recloak._ratings.synthetic.options import FileOptions, MentionOptions, SynthOptions
+from recloak._ratings.synthetic.rating_stream import synthesise
 from recloak._ratings.synthetic.synthetic_files import write_synthetic
 
 SMALL = SynthOptions(preset="tiny", users=80, items=40)

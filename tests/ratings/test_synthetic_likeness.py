@@ -5,8 +5,8 @@ import pytest
 from benchmarks.synthetic import TARGETS, ladder
 
 from recloak._ratings.model import Ratings
-from recloak._ratings.synthetic.in_memory import synthesise
 from recloak._ratings.synthetic.options import SynthOptions
+from recloak._ratings.synthetic.rating_stream import synthesise
 
 pytestmark = pytest.mark.slow
 

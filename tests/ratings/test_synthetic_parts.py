@@ -10,17 +10,15 @@ from hypothesis import strategies as st
 
 from recloak._core.errors import OptionError
 from recloak._ratings.model import Ratings
-from recloak._ratings.synthetic.first_raters import first_raters
-from recloak._ratings.synthetic.in_memory import synthesise
-from recloak._ratings.synthetic.item_choice import alias_table
+from recloak._ratings.synthetic.counts import balanced_weights, quantiles, shaped_counts
+from recloak._ratings.synthetic.item_choice import alias_table, preassign_items
 from recloak._ratings.synthetic.kernel_random import normal, uniform, walk
 from recloak._ratings.synthetic.made_up_mentions import make_mentions
 from recloak._ratings.synthetic.made_up_titles import make_titles
 from recloak._ratings.synthetic.options import MentionOptions, SynthOptions
 from recloak._ratings.synthetic.presets import PRESETS
+from recloak._ratings.synthetic.rating_stream import synthesise
 from recloak._ratings.synthetic.rating_times import calendar, moments
-from recloak._ratings.synthetic.shapes import quantiles, shaped_counts
-from recloak._ratings.synthetic.weights import balanced_weights
 
 KEY = np.uint64(7)
 
@@ -60,7 +58,7 @@ def test_balanced_weights_meet_both_margins():
 
 def test_every_item_is_given_to_exactly_one_user_who_has_room():
     activity = np.array([3, 1, 6, 2])
-    firsts = first_raters(activity, 9, np.random.default_rng(0))
+    firsts = preassign_items(activity, 9, np.random.default_rng(0))
     assert sorted(firsts.items) == list(range(9))
     assert (np.diff(firsts.starts) <= activity).all()
 

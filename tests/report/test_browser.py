@@ -11,7 +11,7 @@ from recloak._evaluation.model import Accuracy
 from recloak._evaluation.options import FrontierOptions
 from recloak._ratings.exposure import expose
 from recloak._ratings.summary import summarise
-from recloak._ratings.synthetic.in_memory import synthesise
+from recloak._ratings.synthetic.rating_stream import synthesise
 from recloak._report import write_page
 from recloak._report.audit_page import audit_page
 from recloak._report.frontier_page import frontier_page

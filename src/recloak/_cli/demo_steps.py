@@ -64,8 +64,8 @@ Step = Callable[[Demo], Demo]
 
 def make_ratings(demo: Demo) -> Demo:
     """Make synthetic ratings and leave them as a file to play with."""
-    from recloak._ratings.synthetic.in_memory import synthesise
     from recloak._ratings.synthetic.options import SynthOptions
+    from recloak._ratings.synthetic.rating_stream import synthesise
 
     ratings = synthesise(SynthOptions(preset="tiny"), rng=demo.chance.child("ratings"))
     ratings.to_polars().write_csv(demo.folder / "ratings.csv")

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.randomness import Randomness
+from recloak._ratings.synthetic.counts import balanced_weights, shaped_counts
 from recloak._ratings.synthetic.presets import Preset, SessionHabits, Taste
 from recloak._ratings.synthetic.rating_times import x_of
-from recloak._ratings.synthetic.shapes import shaped_counts
-from recloak._ratings.synthetic.weights import balanced_weights
 
 _BESIDES = 0.5  # how much of all themes an item has beside its main one
 _PULLING = 10  # factors that are known before rating; with the themes they fill one line of the cache
@@ -30,20 +29,20 @@ class ItemCatalogue:
     appeal: NDArray[np.float32]  # (n_items, themes + pulling factors) what draws users to it
 
 
-def make_catalogue(shape: Preset, activity: NDArray[np.int64], n_items: int, chance: Randomness) -> ItemCatalogue:
+def make_catalogue(shape: Preset, activity: NDArray[np.int64], n_items: int, rng: Randomness) -> ItemCatalogue:
     """Make the items for users of the given activity."""
     n_users, n_ratings = len(activity), int(activity.sum())
-    popularity = shaped_counts(shape.popularity, n_items, n_ratings, at_most=n_users, rng=chance.stream("popularity"))
-    appears = _appearances(shape.clock, n_items, chance.stream("appearances"))
-    factors = _factors(shape.taste, n_items, chance.stream("item factors"))
+    popularity = shaped_counts(shape.popularity, n_items, n_ratings, at_most=n_users, rng=rng.stream("popularity"))
+    appears = _appearances(shape.clock, n_items, rng.stream("appearances"))
+    factors = _factors(shape.taste, n_items, rng.stream("item factors"))
     wanted = np.minimum(popularity / (1.0 - appears), 0.98 * n_users)
     return ItemCatalogue(
         popularity,
         balanced_weights(activity, np.maximum(wanted, popularity)),
         appears,
-        _biases(shape.taste, popularity, chance.stream("item biases")),
+        _biases(shape.taste, popularity, rng.stream("item biases")),
         factors,
-        _appeal(shape.taste, factors, popularity / n_users, chance.stream("item themes")),
+        _appeal(shape.taste, factors, popularity / n_users, rng.stream("item themes")),
     )
 
 

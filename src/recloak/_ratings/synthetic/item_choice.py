@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from recloak._ratings.synthetic.kernel_random import below, normal, uniform, walk
 from recloak._ratings.synthetic.rating_times import moments, seconds_of
 
-STAGE_TASTE, STAGE_CHOICE, STAGE_NOISE, STAGE_MENTIONS = 0, 1, 2, 3
+STAGE_TASTE, STAGE_CHOICE, STAGE_NOISE = 0, 1, 2
 _PATIENCE = 400
 
 
@@ -31,6 +31,21 @@ class ItemPool(NamedTuple):
     appears: NDArray[np.float64]  # (n_items,)
     appeal: NDArray[np.float32]  # (n_items, themes + pulling factors)
     reserve: float
+
+
+class PreassignedItems(NamedTuple):
+    """The items given in advance to user u are ``items[starts[u]:starts[u + 1]]``."""
+
+    starts: NDArray[np.int64]  # (n_users + 1,)
+    items: NDArray[np.int32]  # (n_items,)
+
+
+def preassign_items(activity: NDArray[np.int64], n_items: int, rng: np.random.Generator) -> PreassignedItems:
+    """Give each item to one of the ratings to come, no two to the same one."""
+    ends = np.cumsum(activity)
+    slots = np.sort(rng.choice(int(ends[-1]), n_items, replace=False, shuffle=False))
+    starts = np.searchsorted(slots, np.concatenate(([0], ends)))
+    return PreassignedItems(starts.astype(np.int64), rng.permutation(n_items).astype(np.int32))
 
 
 @njit(cache=True, nogil=True)
@@ -79,19 +94,19 @@ def affinity(p, q):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _scan(shelf, taken, x, state):  # type: ignore[no-untyped-def]
+def _scan(choices, taken, x, state):  # type: ignore[no-untyped-def]
     """Draw by weight from all items that are left and have appeared; if none has, from all that are left."""
     for strict in (True, False):
         total = 0.0
         for i in range(len(taken)):
-            if not taken[i] and (shelf.appears[i] <= x or not strict):
-                total += shelf.weight[i]
+            if not taken[i] and (choices.appears[i] <= x or not strict):
+                total += choices.weight[i]
         if total > 0.0:
             rest, last = uniform(state) * total, -1
             for i in range(len(taken)):
-                if not taken[i] and (shelf.appears[i] <= x or not strict):
+                if not taken[i] and (choices.appears[i] <= x or not strict):
                     last = i
-                    rest -= shelf.weight[i]
+                    rest -= choices.weight[i]
                     if rest < 0.0:
                         break
             return last
@@ -99,38 +114,38 @@ def _scan(shelf, taken, x, state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _draw(shelf, t, taken, x, state):  # type: ignore[no-untyped-def]
+def _draw(choices, t, taken, x, state):  # type: ignore[no-untyped-def]
     """Draw one item that was not taken and has appeared."""
     n = len(taken)
     for _ in range(_PATIENCE):
         i = below(state, n)
-        if uniform(state) >= shelf.keep[i]:
-            i = shelf.other[i]
-        if taken[i] or shelf.appears[i] > x:
+        if uniform(state) >= choices.keep[i]:
+            i = choices.other[i]
+        if taken[i] or choices.appears[i] > x:
             continue
-        if uniform(state) * (1.0 + math.exp(shelf.reserve - affinity(t, shelf.appeal[i]))) < 1.0:
+        if uniform(state) * (1.0 + math.exp(choices.reserve - affinity(t, choices.appeal[i]))) < 1.0:
             return i
-    return _scan(shelf, taken, x, state)
+    return _scan(choices, taken, x, state)
 
 
 @njit(cache=True, nogil=True)
-def choose(shelf, calendar, firsts, key, first, starts, items, times):  # type: ignore[no-untyped-def]
+def choose(choices, calendar, preassigned, key, first, starts, items, times):  # type: ignore[no-untyped-def]
     """Fill in items and times of users ``first``, ``first + 1``, ...; row u is ``starts[u]`` to ``starts[u + 1]``.
 
     The items given to a user in advance take the latest moments, when they have most likely appeared.
     """
-    n_items, length = shelf.appeal.shape
+    n_items, length = choices.appeal.shape
     for u in range(len(starts) - 1):
         user, row = first + u, slice(starts[u], starts[u + 1])
         state = walk(key, user, STAGE_CHOICE)
         t = taste_of(key, user, length)
         xs = moments(calendar, starts[u + 1] - starts[u], state)
-        given = firsts.items[firsts.starts[user] : firsts.starts[user + 1]]
+        given = preassigned.items[preassigned.starts[user] : preassigned.starts[user + 1]]
         taken = np.zeros(n_items, np.bool_)
         taken[given] = True
         chosen = items[row]
         chosen[len(xs) - len(given) :] = given
         for r in range(len(xs) - len(given)):
-            chosen[r] = _draw(shelf, t, taken, xs[r], state)
+            chosen[r] = _draw(choices, t, taken, xs[r], state)
             taken[chosen[r]] = True
         times[row] = seconds_of(calendar, xs, state)

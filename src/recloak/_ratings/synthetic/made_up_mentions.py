@@ -31,15 +31,15 @@ class Forum:
     popularity: NDArray[np.int64]  # (n_items,)
     cumulated: NDArray[np.float64]  # (n_items,) shares of the ratings, for draws by popularity
     histogram: NDArray[np.float64]  # cumulated shares of the stars
-    chance: Randomness
+    rng: Randomness
 
 
 def make_forum(
-    options: MentionOptions, popularity: NDArray[np.int64], histogram: tuple[float, ...], chance: Randomness
+    options: MentionOptions, popularity: NDArray[np.int64], histogram: tuple[float, ...], rng: Randomness
 ) -> Forum:
     """Prepare for drawing mentions."""
     shares = np.cumsum(popularity) / popularity.sum()
-    return Forum(options, popularity, shares, np.cumsum(histogram) / np.sum(histogram), chance.child("mentions"))
+    return Forum(options, popularity, shares, np.cumsum(histogram) / np.sum(histogram), rng.child("mentions"))
 
 
 def make_mentions(ratings: Ratings, options: MentionOptions | None = None, *, rng: Rng = None) -> pl.DataFrame:
@@ -72,7 +72,7 @@ def draw_mentions(
     """Draw the mentions of users ``first``, ``first + 1``, ... (inside numbers; stars count from 1)."""
     parts = []
     for u in range(len(starts) - 1):
-        stream = forum.chance.stream(first + u)
+        stream = forum.rng.stream(first + u)
         if stream.random() < forum.options.mentioners:
             row = slice(int(starts[u]), int(starts[u + 1]))
             parts.append(_mentions_of(forum, first + u, items[row], stars[row], times[row], stream))

@@ -2,131 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from pathlib import Path
 
 import numpy as np
 
 from recloak._core.randomness import Rng, randomness
-from recloak._ratings.synthetic.words import ADJECTIVES, DOINGS, NAMES, NOUNS, NUMBERS, PLACES
 
 _NEWEST, _OLDEST = 2005, 1920
 _MEAN_AGE = 14.0
 _SEQUEL, _SUBTITLE = 0.04, 0.09
-_ORDINALS = ("2", "3", "II", "III", "IV")
 
-Pick = Callable[[tuple[str, ...]], str]
+# How often each pattern is used, its words by kind, and its article ("A" becomes "An" before a vowel).
+_PATTERNS = (
+    (8, "<nouns>", ""),
+    (8, "<nouns>", "The"),
+    (22, "<adjectives> <nouns>", "The"),
+    (6, "<adjectives> <nouns>", "A"),
+    (15, "<adjectives> <nouns>", ""),
+    (5, "<nouns> of <places>", "The"),
+    (9, "<nouns> of the <nouns>", ""),
+    (4, "<nouns> and the <nouns>", "The"),
+    (7, "<names>'s <nouns>", ""),
+    (3, "<names> and <names>", ""),
+    (4, "<names> in <places>", ""),
+    (3, "<doings> <names>", ""),
+    (4, "<doings> the <adjectives> <nouns>", ""),
+    (2, "<numbers> <spans> in <places>", ""),
+)
+_SHARES = np.array([often for often, _, _ in _PATTERNS], dtype=np.float64) / sum(often for often, _, _ in _PATTERNS)
 
 
 def make_titles(n: int, *, rng: Rng = None) -> list[str]:
-    """Give n distinct titles with their years; some share their words with others and differ by the year only."""
-    stream = randomness(rng).child("synthetic").stream("titles")
+    """Return n distinct titles with their years; some share their words with others and differ by the year only."""
+    stream, words = randomness(rng).child("synthetic").stream("titles"), _words()
     titles: dict[str, None] = {}  # a dict keeps the order
     names: list[str] = []
     while len(titles) < n:
-        name, article = _name(stream, names)
+        name, article = _name(stream, words, names)
         names.append(name)
-        ending = f", {article}" if article else ""
-        titles.setdefault(f"{_with_ending(name, ending)} ({_year(stream)})")
+        main, colon, subtitle = name.partition(": ")
+        spelled = main + (f", {article}" if article else "") + colon + subtitle
+        titles.setdefault(f"{spelled} ({max(_OLDEST, _NEWEST - int(stream.exponential(_MEAN_AGE)))})")
     return list(titles)
 
 
-def _with_ending(name: str, ending: str) -> str:
-    """Put the article behind the main title, before a subtitle: ``Lantern, The: Return to Riga``."""
-    main, colon, rest = name.partition(": ")
-    return main + ending + colon + rest
+def _words() -> dict[str, list[str]]:
+    """Return the words of titles by kind; a dash in a word stands for a space."""
+    text = Path(__file__).with_name("title_words.txt").read_text(encoding="utf-8")
+    kinds = (line.partition(": ") for line in text.splitlines())
+    return {kind: [word.replace("-", " ") for word in words.split()] for kind, _, words in kinds}
 
 
-def _year(stream: np.random.Generator) -> int:
-    return max(_OLDEST, _NEWEST - int(stream.exponential(_MEAN_AGE)))
+def _name(stream: np.random.Generator, words: dict[str, list[str]], earlier: list[str]) -> tuple[str, str]:
+    """Return a name and the article that belongs to it, if any."""
 
+    def pick(choices: list[str]) -> str:
+        return choices[int(stream.integers(len(choices)))]
 
-def _name(stream: np.random.Generator, earlier: list[str]) -> tuple[str, str]:
-    """Make a name and the article that belongs to it, if any."""
-
-    def pick(words: tuple[str, ...]) -> str:
-        return words[int(stream.integers(len(words)))]
+    def filled(pattern: str) -> str:
+        return re.sub(r"<(\w+)>", lambda kind: pick(words[kind[1]]), pattern)
 
     if len(earlier) > 20 and stream.random() < _SEQUEL:
-        return f"{earlier[int(stream.integers(len(earlier)))].partition(': ')[0]} {pick(_ORDINALS)}", ""
-    pattern = int(stream.choice(len(_PATTERNS), p=_SHARES))
-    name, article = _PATTERNS[pattern][1](pick)
+        return f"{pick(earlier).partition(': ')[0]} {pick(words['ordinals'])}", ""
+    _, pattern, article = _PATTERNS[int(stream.choice(len(_PATTERNS), p=_SHARES))]
+    name = filled(pattern)
+    if article == "A" and name[0] in "AEIOU":
+        article = "An"
     if stream.random() < _SUBTITLE:
-        name = f"{name}: {_PATTERNS[int(stream.integers(2, len(_PATTERNS)))][1](pick)[0]}"
+        name = f"{name}: {filled(_PATTERNS[int(stream.integers(2, len(_PATTERNS)))][1])}"
     return name, article
-
-
-def _one_word(pick: Pick) -> tuple[str, str]:
-    return pick(NOUNS), ""
-
-
-def _the_noun(pick: Pick) -> tuple[str, str]:
-    return pick(NOUNS), "The"
-
-
-def _the_adjective_noun(pick: Pick) -> tuple[str, str]:
-    return f"{pick(ADJECTIVES)} {pick(NOUNS)}", "The"
-
-
-def _an_adjective_noun(pick: Pick) -> tuple[str, str]:
-    adjective = pick(ADJECTIVES)
-    return f"{adjective} {pick(NOUNS)}", "An" if adjective[0] in "AEIOU" else "A"
-
-
-def _adjective_noun(pick: Pick) -> tuple[str, str]:
-    return f"{pick(ADJECTIVES)} {pick(NOUNS)}", ""
-
-
-def _noun_of_place(pick: Pick) -> tuple[str, str]:
-    return f"{pick(NOUNS)} of {pick(PLACES)}", "The"
-
-
-def _noun_of_the_noun(pick: Pick) -> tuple[str, str]:
-    return f"{pick(NOUNS)} of the {pick(NOUNS)}", ""
-
-
-def _noun_and_noun(pick: Pick) -> tuple[str, str]:
-    return f"{pick(NOUNS)} and the {pick(NOUNS)}", "The"
-
-
-def _owned(pick: Pick) -> tuple[str, str]:
-    return f"{pick(NAMES)}'s {pick(NOUNS)}", ""
-
-
-def _couple(pick: Pick) -> tuple[str, str]:
-    return f"{pick(NAMES)} and {pick(NAMES)}", ""
-
-
-def _person_in_place(pick: Pick) -> tuple[str, str]:
-    return f"{pick(NAMES)} in {pick(PLACES)}", ""
-
-
-def _doing(pick: Pick) -> tuple[str, str]:
-    return f"{pick(DOINGS).replace('-', ' ')} {pick(NAMES)}", ""
-
-
-def _doing_the_noun(pick: Pick) -> tuple[str, str]:
-    return f"{pick(DOINGS).replace('-', ' ')} the {pick(ADJECTIVES)} {pick(NOUNS)}", ""
-
-
-def _days_in_place(pick: Pick) -> tuple[str, str]:
-    return f"{pick(NUMBERS)} {pick(('Days', 'Nights', 'Winters', 'Letters', 'Miles'))} in {pick(PLACES)}", ""
-
-
-# How often each pattern is used, and the pattern.
-_PATTERNS: tuple[tuple[int, Callable[[Pick], tuple[str, str]]], ...] = (
-    (8, _one_word),
-    (8, _the_noun),
-    (22, _the_adjective_noun),
-    (6, _an_adjective_noun),
-    (15, _adjective_noun),
-    (5, _noun_of_place),
-    (9, _noun_of_the_noun),
-    (4, _noun_and_noun),
-    (7, _owned),
-    (3, _couple),
-    (4, _person_in_place),
-    (3, _doing),
-    (4, _doing_the_noun),
-    (2, _days_in_place),
-)
-_SHARES = np.array([often for often, _ in _PATTERNS], dtype=np.float64) / sum(often for often, _ in _PATTERNS)

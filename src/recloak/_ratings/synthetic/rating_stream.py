@@ -16,15 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.progress import task
-from recloak._core.randomness import Randomness
+from recloak._core.randomness import Randomness, Rng, randomness
 from recloak._core.threads import workers
-from recloak._ratings.synthetic.first_raters import Firsts, first_raters
+from recloak._ratings.ids import IdMap
+from recloak._ratings.model import Ratings, Scale, assemble
+from recloak._ratings.synthetic.counts import shaped_counts
 from recloak._ratings.synthetic.item_catalogue import ItemCatalogue, make_catalogue, standardised
-from recloak._ratings.synthetic.item_choice import ItemPool, alias_table, choose
+from recloak._ratings.synthetic.item_choice import ItemPool, PreassignedItems, alias_table, choose, preassign_items
 from recloak._ratings.synthetic.options import SynthOptions
 from recloak._ratings.synthetic.rating_times import Calendar, calendar
 from recloak._ratings.synthetic.scoring import Scorer, cuts, score, scorer
-from recloak._ratings.synthetic.shapes import shaped_counts
 from recloak._ratings.thread_count import n_threads
 
 _USERS_PER_BLOCK = 8
@@ -58,7 +59,7 @@ class World:
     activity: NDArray[np.int64]  # (n_users,)
     eagerness: NDArray[np.float32]  # (n_users,)
     catalogue: ItemCatalogue
-    firsts: Firsts
+    preassigned: PreassignedItems
     calendar: Calendar
     scorer: Scorer
     reserve: float
@@ -66,22 +67,22 @@ class World:
     key: np.uint64
 
 
-def make_world(options: SynthOptions, chance: Randomness) -> World:
+def make_world(options: SynthOptions, rng: Randomness) -> World:
     """Make users and items, but no ratings yet."""
     shape = options.shape
     n_users, n_items, n_ratings = options.sizes
-    activity = shaped_counts(shape.activity, n_users, n_ratings, at_most=n_items, rng=chance.stream("activity"))
-    catalogue = make_catalogue(shape, activity, n_items, chance)
+    activity = shaped_counts(shape.activity, n_users, n_ratings, at_most=n_items, rng=rng.stream("activity"))
+    catalogue = make_catalogue(shape, activity, n_items, rng)
     return World(
         activity,
         standardised(np.log(activity), activity).astype(np.float32),
         catalogue,
-        first_raters(activity, n_items, chance.stream("first raters")),
+        preassign_items(activity, n_items, rng.stream("first raters")),
         calendar(shape.clock),
         scorer(shape.taste, catalogue),
         shape.taste.reserve,
         shape.histogram,
-        np.uint64(int.from_bytes(chance.key("users")[:8], "little")),
+        np.uint64(int.from_bytes(rng.key("users")[:8], "little")),
     )
 
 
@@ -117,14 +118,14 @@ def _scored_blocks(world: World) -> Iterator[tuple[RatingBlock, NDArray[np.float
     lacking = world.catalogue.popularity - 1  # one rating of each is given in advance
     with workers(n_threads()) as pool, task("drawing ratings", int(world.activity.sum())) as advance:
         for first, stop in pairwise(bounds):
-            block = _chosen(world, _shelf(world, lacking), first, stop, pool)
-            given = world.firsts.items[world.firsts.starts[first] : world.firsts.starts[stop]]
+            block = _chosen(world, _item_pool(world, lacking), first, stop, pool)
+            given = world.preassigned.items[world.preassigned.starts[first] : world.preassigned.starts[stop]]
             lacking += np.bincount(given, minlength=n_items) - np.bincount(block.items, minlength=n_items)
             yield block, _scores(world, block, pool)
             advance(len(block.items))
 
 
-def _shelf(world: World, lacking: NDArray[np.int64]) -> ItemPool:
+def _item_pool(world: World, lacking: NDArray[np.int64]) -> ItemPool:
     """Weigh each item by what it still lacks over what it should lack by now.
 
     What nearly everybody rates answers weakly to its weight, for most have rated it already: it is corrected harder.
@@ -138,12 +139,12 @@ def _shelf(world: World, lacking: NDArray[np.int64]) -> ItemPool:
     return ItemPool(weight, keep, other, catalogue.appears, catalogue.appeal, world.reserve)
 
 
-def _chosen(world: World, shelf: ItemPool, first: int, stop: int, pool: ThreadPoolExecutor) -> RatingBlock:
+def _chosen(world: World, choices: ItemPool, first: int, stop: int, pool: ThreadPoolExecutor) -> RatingBlock:
     starts = np.concatenate(([0], np.cumsum(world.activity[first:stop])))
     items, times = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int64)
 
     def run(low: int, high: int) -> None:
-        choose(shelf, world.calendar, world.firsts, world.key, first + low, starts[low : high + 1], items, times)
+        choose(choices, world.calendar, world.preassigned, world.key, first + low, starts[low : high + 1], items, times)
 
     _in_threads(run, len(starts) - 1, pool)
     return RatingBlock(first, starts, items, times, np.empty(0, np.uint8))
@@ -166,3 +167,23 @@ def _in_threads(run: Callable[[int, int], None], n: int, pool: ThreadPoolExecuto
     bounds = np.linspace(0, n, min(n, _PARTS) + 1).astype(np.int64).tolist()
     for done in [pool.submit(run, low, high) for low, high in pairwise(bounds)]:
         done.result()
+
+
+def synthesise(options: SynthOptions | None = None, *, rng: Rng = None) -> Ratings:
+    """Make synthetic ratings; users and items have the ids 1, 2, 3, ...
+
+    The same seed gives the same ratings as `write_synthetic`, whatever the number of threads. Sizes that fit into
+    memory only; files of any size are written by `write_synthetic`.
+    """
+    options = options or SynthOptions()
+    n_users, n_items, _ = options.sizes
+    parts = list(blocks(make_world(options, randomness(rng).child("synthetic"))))
+    return assemble(
+        np.concatenate([part.users for part in parts]),
+        np.concatenate([part.items for part in parts]),
+        np.concatenate([part.values for part in parts]).astype(np.float32),
+        np.concatenate([part.times for part in parts]),
+        user_ids=IdMap.of(np.arange(1, n_users + 1)),
+        item_ids=IdMap.of(np.arange(1, n_items + 1)),
+        scale=Scale(1.0, 5.0),
+    )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -44,12 +44,9 @@ class Written:
     n_mentions: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """Where each table goes, in a folder of its own or not, and the ending that says how ratings are written."""
+class _Files(NamedTuple):
+    """Where each table goes."""
 
-    ending: str
-    folder: Path | None
     ratings: Path
     titles: Path
     mentions: Path
@@ -65,66 +62,47 @@ def write_synthetic(
 ) -> Written:
     """Write synthetic ratings, and titles and mentions where asked; nothing half-written stays behind."""
     options, files = options or SynthOptions(), files or FileOptions()
-    places = _places(Path(out), files.format)
-    chance = randomness(rng)
+    ending, is_folder, final = _targets(Path(out), files.format)
+    wanted = (True, files.titles, files.mentions)
+    source = randomness(rng)
     with ExitStack() as stack:
-        aside = _aside(places, files, stack)
+        if is_folder:
+            folder = stack.enter_context(written_folder(Path(out)))
+            aside = _Files(*(folder / path.name for path in final))
+        else:
+            pairs = zip(final, wanted, strict=True)
+            aside = _Files(*(stack.enter_context(written_file(path)) if asked else path for path, asked in pairs))
         if files.titles:
-            _write_titles(aside.titles, options.sizes[1], chance)
-        n_mentions = _write_tables(aside, options, files, mentions or MentionOptions(), chance)
-    return Written(
-        chance.seed,
-        *options.sizes,
-        places.ratings,
-        places.titles if files.titles else None,
-        places.mentions if files.mentions else None,
-        n_mentions,
-    )
+            _write_titles(aside.titles, options.sizes[1], source)
+        n_mentions = _write_tables(aside, ending, options, files, mentions or MentionOptions(), source)
+    titles, spoken = final.titles if files.titles else None, final.mentions if files.mentions else None
+    return Written(source.seed, *options.sizes, final.ratings, titles, spoken, n_mentions)
 
 
-def _places(out: Path, wanted: str | None) -> _Places:
-    """Decide by OUT's ending where the tables go."""
+def _targets(out: Path, wanted: str | None) -> tuple[str, bool, _Files]:
+    """Return the ending of the tables, whether OUT is a folder, and where the tables go."""
     ending = next((ending for ending in _ENDINGS if out.name.endswith(ending)), None)
     if ending is None or out.is_dir():
         ending = f".{wanted or 'parquet'}"
-        return _Places(ending, out, out / f"ratings{ending}", out / "titles.csv", out / f"mentions{ending}")
+        return ending, True, _Files(out / f"ratings{ending}", out / "titles.csv", out / f"mentions{ending}")
     if wanted is not None and not ending.startswith(f".{wanted}"):
         raise OptionError(f"format must agree with the ending of {out.name}, got {wanted}")
     stem = out.name.removesuffix(ending)
-    return _Places(ending, None, out, out.with_name(f"{stem}-titles.csv"), out.with_name(f"{stem}-mentions{ending}"))
+    return ending, False, _Files(out, out.with_name(f"{stem}-titles.csv"), out.with_name(f"{stem}-mentions{ending}"))
 
 
-def _aside(places: _Places, files: FileOptions, stack: ExitStack) -> _Places:
-    """Give the places to write to until all is done."""
-    if places.folder is not None:
-        folder = stack.enter_context(written_folder(places.folder))
-        names = (places.ratings.name, places.titles.name, places.mentions.name)
-        return _Places(places.ending, folder, *(folder / name for name in names))
-
-    def aside(path: Path, wanted: bool) -> Path:
-        return stack.enter_context(written_file(path)) if wanted else path
-
-    return _Places(
-        places.ending,
-        None,
-        aside(places.ratings, True),
-        aside(places.titles, files.titles),
-        aside(places.mentions, files.mentions),
-    )
-
-
-def _write_titles(path: Path, n_items: int, chance: Randomness) -> None:
-    titles = make_titles(n_items, rng=chance)
+def _write_titles(path: Path, n_items: int, rng: Randomness) -> None:
+    titles = make_titles(n_items, rng=rng)
     pl.DataFrame({"item": range(1, n_items + 1), "title": titles}).write_csv(path)
 
 
 def _write_tables(
-    aside: _Places, options: SynthOptions, files: FileOptions, mentioning: MentionOptions, chance: Randomness
+    aside: _Files, ending: str, options: SynthOptions, files: FileOptions, mentioning: MentionOptions, rng: Randomness
 ) -> int:
     """Write the ratings while they are drawn, and on the way gather the mentions, which are few."""
-    chance = chance.child("synthetic")
-    world = make_world(options, chance)
-    forum = make_forum(mentioning, world.catalogue.popularity, world.histogram, chance)
+    rng = rng.child("synthetic")
+    world = make_world(options, rng)
+    forum = make_forum(mentioning, world.catalogue.popularity, world.histogram, rng)
     mentions = [pl.DataFrame(schema=MENTIONS)]
 
     def frames() -> Iterator[pl.DataFrame]:
@@ -133,10 +111,10 @@ def _write_tables(
                 mentions.append(draw_mentions(forum, block.first, block.starts, block.items, block.values, block.times))
             yield _table(block)
 
-    _sink(_streamed(frames), aside.ratings, aside.ending)
+    _sink(_streamed(frames), aside.ratings, ending)
     if files.mentions:
         numbered = pl.concat(mentions).with_columns(pl.col("user", "item") + 1)
-        _sink(numbered.lazy(), aside.mentions, aside.ending)
+        _sink(numbered.lazy(), aside.mentions, ending)
     return sum(map(len, mentions))
 
 
