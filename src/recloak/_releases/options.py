@@ -6,12 +6,18 @@ from dataclasses import dataclass
 
 from recloak._core.errors import OptionError
 from recloak._core.options import Options, option
-from recloak._releases.model.release_format import Diversity
+from recloak._releases.model.modes import MODES, modes_with
+from recloak._releases.model.release_format import TABLES, Diversity
+from recloak._releases.predictors import PREDICTORS
 
-_MODE = option("padded", "pure: the items someone in the group rated; padded: all items", choices=("pure", "padded"))
+_MODE = option("padded", choices=MODES)
 _MAX_LINK = option(
-    None, "pure: leave out items that more than this share of a group rated", above=0, at_most=1
-)  # fmt: skip
+    None,
+    f"{', '.join(modes_with('max_link'))}: leave out items that more than this share of a group rated",
+    above=0,
+    at_most=1,
+    spark=False,
+)
 _GRID = option(None, "step of the published grid of labels, or none; by default chosen per mode")
 RANK = 22
 _LOW_RANK = 5
@@ -22,7 +28,12 @@ _LARGE_GROUPS = 20  # in groups from here on a low rank makes as good a release,
 class PadOptions(Options):
     """How missing cells are predicted."""
 
-    predictor: str = option("svd", "how missing ratings are predicted", choices=("svd", "bias", "mean"))
+    predictor: str = option(
+        "svd",
+        "how missing ratings are predicted",
+        choices=PREDICTORS,
+        spark=[one.name for one in PREDICTORS.values() if one.on_spark],
+    )
     rank: int | None = option(
         None, "number of factors of the svd predictor; by default 22, and 5 for groups of 20 or more",
         at_least=0, at_most=510,
@@ -36,8 +47,8 @@ class PadOptions(Options):
         return RANK if self.rank is None else self.rank
 
     def for_groups(self, k: int) -> PadOptions:
-        """Choose the rank where none was asked for: what groups of k can carry (docs/decisions/grouping.md)."""
-        return self if self.rank is not None else self.but(rank=RANK if k < _LARGE_GROUPS else _LOW_RANK)
+        """Return the options with a rank that suits groups of k, if none was asked for (docs/decisions/grouping.md)."""
+        return self if self.rank is not None else self.replace(rank=RANK if k < _LARGE_GROUPS else _LOW_RANK)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,13 +61,28 @@ class HomogeniseOptions(Options):
     max_link: float | None = _MAX_LINK
 
     def check(self) -> None:
-        """Refuse a grid that is neither a step nor ``none``, and a cap where every item is shown."""
-        if self.max_link is not None and self.mode == "padded":
-            raise OptionError(
-                "max_link is for mode pure: a padded row has every item, so that its presence tells nothing"
-            )
+        """Raise OptionError for an option that the mode does not take, or a grid that is no step."""
+        if self.max_link is not None:
+            MODES[self.mode].require_taken("max_link")
         if isinstance(self.grid, str) and self.grid != "none":
             raise OptionError(f"grid must be a step above 0 or none, got {self.grid!r}")
+
+
+_LAYOUTS = ", ".join(sorted(f"{mode.layout} for {mode.name}" for mode in MODES.values()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteOptions(Options):
+    """How the tables of a release are written."""
+
+    layout: str | None = option(None, f"one row per user or per group. [default: {_LAYOUTS}]", choices=tuple(TABLES))
+    format: str = option(
+        "parquet", "what the tables are written as", choices=("parquet", "csv"), spark=("parquet",)
+    )  # fmt: skip
+
+    def layout_of(self, mode: str) -> str:
+        """Return the layout asked for, or the default one of a mode."""
+        return self.layout or MODES[mode].layout
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +102,7 @@ class PublishOptions(Options):
     )
 
     def check(self) -> None:
-        """Refuse options that contradict each other or cannot be read."""
+        """Raise OptionError if options contradict each other or cannot be read."""
         if self.paper and (self.min_raters not in (None, 1) or self.grid not in (None, "none")):
             raise OptionError("paper means min_raters 1 and no grid; leave both out or leave paper out")
         if self.max_link is not None and self.diversity is not None:

@@ -17,19 +17,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pyspark.sql import functions as sf
 
-from recloak._core.errors import InputError, OptionError, RefusedError
+from recloak._core.errors import RefusedError
 from recloak._core.files import scratch_folder, sha256_of
 from recloak._core.progress import task
 from recloak._core.randomness import Randomness, Rng, randomness
 from recloak._ratings.options import ReadOptions
 from recloak._releases.card import data_card
-from recloak._releases.folder_checks import ACCOUNT, both_or_none, check_folders, default_layout
+from recloak._releases.folder_checks import ACCOUNT, both_or_none, check_folders
 from recloak._releases.group import GroupOptions
 from recloak._releases.manifest import Facts, make_manifest
-from recloak._releases.model.release_format import CARD, MANIFEST, TABLES
-from recloak._releases.options import PublishOptions
-from recloak._releases.pad import PadOptions
-from recloak._releases.publishing import StepClock, confidence_of
+from recloak._releases.model.release_format import CARD, MANIFEST
+from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
+from recloak._releases.publishing import StepLog, confidence_of, facts_of, require_enough
 from recloak._spark.array_cells import address, array, row_by_row
 from recloak._spark.bin_groups import Plan, group_bins
 from recloak._spark.naming import secret_key
@@ -44,8 +43,6 @@ from recloak._spark.verification import verify
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-_NAMED_ROWS = 2_000_000  # groups or members of a bucket that holds no cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +69,15 @@ def publish(
     rng: Rng = None,
 ) -> SparkRelease:
     """Publish a source on a cluster into a folder that driver and workers reach under the same path."""
-    options, layout = options or PublishOptions(), layout or default_layout((options or PublishOptions()).mode)
-    if layout not in TABLES:
-        raise OptionError(f"layout must be one of {', '.join(TABLES)}, got {layout!r}")
+    options = options or PublishOptions()
+    layout = WriteOptions(layout=layout).layout_of(options.mode)
     public, hidden = check_folders(folder, private)
-    if options.max_link is not None:
-        raise OptionError("engine='spark' does not cap links; leave max_link=... out or publish on one machine")
     padding = (pad_options or PadOptions()).for_groups(options.k)
+    options.require_spark()
+    padding.require_spark()
     work = _Work(
         spark, options, cutting or SparkOptions(), padding, group_options or GroupOptions(),
-        layout, randomness(rng), StepClock(),
+        layout, randomness(rng), StepLog(),
     )  # fmt: skip
     with told_plainly(), scratch_folder(hidden) as scratch:
         blocks = work.read(source, reading or ReadOptions(), scratch)
@@ -105,37 +101,37 @@ class _Work:
     group_options: GroupOptions
     layout: str
     chance: Randomness
-    clock: StepClock
+    log: StepLog
 
     def read(self, source: str | list[str], reading: ReadOptions, scratch: Path) -> Blocks:
         """Read the source into blocks of users."""
-        with self.clock.step("read") as said, task("reading", 1) as advance:
+        with self.log.step("read") as notes, task("reading", 1) as advance:
             opened = open_source(self.spark, source, reading)
             blocks = make_blocks(
                 self.spark, opened, scratch, block_ratings=self.cutting.block_ratings, bounds=reading.bounds()
             )
             n_repeated = opened.n_rows - opened.n_skipped - blocks.n_ratings
-            said.update(n_rows=opened.n_rows, n_skipped=opened.n_skipped, n_repeated=n_repeated)
-            said.update(n_blocks=blocks.n_blocks)
+            notes.update(n_rows=opened.n_rows, n_skipped=opened.n_skipped, n_repeated=n_repeated)
+            notes.update(n_blocks=blocks.n_blocks)
             advance(1)
-        _require_publishable(blocks, self.options)
+        require_enough(blocks.n_users, blocks.n_items, self.options)
         return blocks
 
     def group(self, blocks: Blocks, scratch: Path) -> tuple[Plan, DataFrame]:
         """Pad, bin, group and homogenise; give the groups as they lie in the work folder."""
-        with self.clock.step("pad") as said:
+        with self.log.step("pad") as notes:
             padding = pad_blocks(blocks, self.pad_options, self.chance.child("pad").child("pad"))
-            said["rank"] = padding.items.rank
-        with self.clock.step("bin") as said, task("binning", 1) as advance:
+            notes["rank"] = padding.items.rank
+        with self.log.step("bin") as notes, task("binning", 1) as advance:
             chance = self.chance.child("bins")
-            binned, said["n_bins"] = bin_users(self.spark, blocks, padding, scratch, self._limits(), chance)
+            binned, notes["n_bins"] = bin_users(self.spark, blocks, padding, scratch, self._limits(), chance)
             advance(1)
-        with self.clock.step("group and homogenise") as said, task("grouping", 1) as advance:
+        with self.log.step("group and homogenise") as notes, task("grouping", 1) as advance:
             plan = Plan(padding, blocks.item_ids, self.options, self.group_options, self.chance.child("group"))
             group_bins(binned, plan).write.parquet(address(scratch / "groups", reading=False))
             shutil.rmtree(scratch / "cells")
             groups = self.spark.read.parquet(address(scratch / "groups"))
-            said.update(self._about(groups))
+            notes.update(self._about(groups))
             advance(1)
         return plan, groups
 
@@ -157,18 +153,18 @@ class _Work:
     def write(self, blocks: Blocks, plan: Plan, groups: DataFrame, places: PartFolders) -> Facts:
         """Name everything afresh and write the tables, the card and the manifest."""
         facts = _facts(blocks, plan, groups, self.options)
-        with self.clock.step("name afresh and write") as said:
+        with self.log.step("name afresh and write") as notes:
             secret = secret_key(blocks, self.chance.child("release"))
             naming = Naming(self.spark, plan, secret, facts, places, self.layout, self.cutting.part_cells)
             parts = write_tables(naming, groups)
-            said["n_parts"] = len(parts)
+            notes["n_parts"] = len(parts)
         _write_about(places.public, facts, self.layout, parts)
         return facts
 
     def require_pass(self, folder: Path, facts: Facts, blocks: Blocks) -> None:
         """Verify what was written, as a stranger would; diversity needs the source."""
         original = None if facts.diversity is None else blocks
-        with self.clock.step("verify"):
+        with self.log.step("verify"):
             verdict = verify(self.spark, folder, k=facts.k, original=original, diversity=facts.diversity)
         if not verdict.passed:
             raise RefusedError(
@@ -186,42 +182,18 @@ class _Work:
             "padding": self.pad_options.to_mapping(),
             "engine": "spark",
             "counts": counts,
-            "steps": self.clock.steps,
+            "steps": self.log.steps,
             "release": about,
         }
         (folder / ACCOUNT).write_text(json.dumps(account, indent=2) + "\n", encoding="utf-8")
         (folder / ACCOUNT).chmod(0o600)
 
 
-def _require_publishable(blocks: Blocks, options: PublishOptions) -> None:
-    """Refuse what cannot be published."""
-    if blocks.n_users < options.k:
-        raise InputError(f"there must be at least k = {options.k} users with ratings, got {blocks.n_users}")
-    if blocks.n_items < 2:
-        raise InputError(f"there must be at least 2 items with ratings, got {blocks.n_items}")
-    wanted = options.wanted_diversity
-    if wanted is not None and blocks.n_users // options.k < wanted.l:
-        raise InputError(
-            f"diversity {wanted} needs at least {wanted.l} groups, but {blocks.n_users} users make at most "
-            f"{blocks.n_users // options.k} groups of {options.k}"
-        )
-
-
 def _facts(blocks: Blocks, plan: Plan, groups: DataFrame, options: PublishOptions) -> Facts:
     counted = groups.agg(sf.count("*").alias("n"), sf.sum(sf.col("n_members") * sf.col("n_cells")).alias("cells"))
-    found = counted.collect()[0]
-    return Facts(
-        k=options.k,
-        mode=options.mode,
-        grid=plan.grid.step,
-        min_raters=options.labels.min_raters,
-        diversity=options.wanted_diversity,
-        paper=options.paper,
-        n_users=blocks.n_users,
-        n_items=blocks.n_items,
-        n_ratings=found.cells,
-        n_groups=found.n,
-        scale=blocks.scale,
+    n_groups, n_ratings = counted.collect()[0]
+    return facts_of(
+        options, plan.grid, n_users=blocks.n_users, n_items=blocks.n_items, n_ratings=n_ratings, n_groups=n_groups
     )
 
 
