@@ -1,7 +1,7 @@
 """An attack as one value: what it does, what its success is compared with, and every word that is said about it.
 
 An attack is built in one place, its own file, and everything else (the audit, gates, the terminal, pages, the
-documentation) reads the value. `_attacks/registry.py` finds the values; a package of somebody else adds one by an entry point.
+documentation) reads the value. `_attacks/registry.py` finds the values, those of other packages by entry points.
 """
 
 from __future__ import annotations

@@ -105,28 +105,15 @@ def on_both_sides(attack: Callable[[Public, Clues], Hits]) -> Callable[[AttackIn
     return run
 
 
-def naming_attack(
-    attack: Callable[[Public, Clues], Hits],
-    *,
-    name: str,
-    title: str,
-    short: str,
-    attacker: str,
-    order: int,
-    varied: Varied = Varied.KNOWN,
-) -> Attack:
+def naming_attack(attack: Callable[[Public, Clues], Hits], *, varied: Varied = Varied.KNOWN, **more: Any) -> Attack:
     """Return an attack that knows some ratings of each target and names a profile, in the original and in a release."""
     return Attack(
-        name=name,
         kind=Kind.IDENTIFIES,
-        title=title,
-        short=short,
-        attacker=attacker,
         unit="targets named rightly",
         baseline="naming somebody at random",
         criterion="singling-out",
         run=on_both_sides(attack),
         varied=varied,
         needs=(),
-        order=order,
+        **more,
     )
