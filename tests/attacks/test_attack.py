@@ -57,9 +57,19 @@ def test_plain_words_become_the_kinds_that_are_judged():
 
 def test_every_attack_is_found_in_its_own_file():
     folder = Path(next(iter(recloak._attacks.__path__)))
-    files = {path.stem for path in folder.glob("*.py") if re.search(r"^ATTACKS? = ", path.read_text(), re.MULTILINE)}
-    assert {name.partition("-")[0] for name in OWN} == files
-    assert len(OWN) == len(own_attacks()) == 12
+    texts = [path.read_text() for path in folder.glob("*.py")]
+    built = [text for text in texts if re.search(r"^ATTACKS? = ", text, re.MULTILINE)]
+    assert sorted(name for text in built for name in re.findall(r'^ +name="([a-z-]+)"', text, re.MULTILINE)) == sorted(
+        OWN
+    )
+
+
+def test_one_file_adds_an_attack_of_ours(tmp_path, monkeypatch):
+    (tmp_path / "one_file_more.py").write_text(
+        "from tests.attacks.attack_values import made_attack\n\nATTACK = made_attack()\n"
+    )
+    monkeypatch.setattr(recloak._attacks, "__path__", [*recloak._attacks.__path__, str(tmp_path)])
+    assert {one.name for one in own_attacks.__wrapped__()} == {*OWN, "made-up"}
 
 
 def test_no_other_file_knows_an_attack_by_its_name():

@@ -1,5 +1,6 @@
 """Install the example package for real, or a changed copy of it, without a network: a wheel by hand, then pip."""
 
+import importlib.util
 import subprocess
 import sys
 import tomllib
@@ -13,6 +14,9 @@ MODULE = "recloak_example_attack"
 def install(target: Path, *changes: tuple[str, str], module: str = MODULE) -> None:
     """Install the package into a folder as pip does, its source changed and its module renamed as asked for."""
     wheel = _wheel(target, changes, module)
+    if importlib.util.find_spec("pip") is None:  # an environment without pip: what pip would do
+        zipfile.ZipFile(wheel).extractall(target)
+        return
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check"]
     subprocess.run([*pip, "--target", str(target), str(wheel)], check=True, capture_output=True)
 

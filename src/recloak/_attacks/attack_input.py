@@ -46,7 +46,7 @@ class AttackInput:
     release: ReleaseView | None
     second: ReleaseView | None
     options: AuditOptions
-    source: Randomness
+    randomness: Randomness
     knowledge: Knowledge | None = None  # where the attack knows some of the target's items
     colluders: int | None = None
     setting: str = "plain"  # which variation of the knowledge
@@ -72,7 +72,7 @@ class AttackInput:
         there = {"release": self.release, "second release": self.second, "times": self.ratings.times}
         return [need for need in needs if there[need] is None]
 
-    def the_release(self) -> Public:
+    def public_release(self) -> Public:
         """Return the public side of the release, for attacks that need one."""
         if self.release is None:
             raise TypeError("an attack that reads the release must say that it needs one")
@@ -81,13 +81,13 @@ class AttackInput:
     def targets(self) -> NDArray[np.int64]:
         """Draw the targets of the attacks that need no clues."""
         n = min(self.options.targets, self.ratings.n_users)
-        return np.sort(self.source.stream("targets").choice(self.ratings.n_users, n, replace=False))
+        return np.sort(self.randomness.stream("targets").choice(self.ratings.n_users, n, replace=False))
 
     def clues(self) -> Clues:
         """Draw targets and what is known of them, for attacks that vary what is known."""
         if self.knowledge is None:
             raise TypeError("an attack that takes clues must be varied by known items")
-        return draw_clues(self.ratings, self.knowledge, n_targets=self.options.targets, rng=self.source)
+        return draw_clues(self.ratings, self.knowledge, n_targets=self.options.targets, rng=self.randomness)
 
     def found(self, right: float, tried: int, *, baseline: float | None = None, **details: Any) -> Findings:
         """Return findings on the release: so many of the tries were right."""

@@ -80,7 +80,7 @@ def _guess(
 
 
 def _run(given: AttackInput) -> Findings:
-    hits = fingerprint(given.the_release(), given.ratings, rng=given.source)
+    hits = fingerprint(given.public_release(), given.ratings, rng=given.randomness)
     return Findings(hits, baseline=float(hits.details["baseline"]))
 
 

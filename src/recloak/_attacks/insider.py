@@ -65,7 +65,7 @@ def _is_right(estimate: NDArray[np.floating], truth: NDArray[np.float32], rating
 
 def _run(given: AttackInput) -> Findings:
     hits = insider(
-        given.the_release(), given.ratings, given.targets(), colluders=given.colluders or 1, rng=given.source
+        given.public_release(), given.ratings, given.targets(), colluders=given.colluders or 1, rng=given.randomness
     )
     outsider = max(hits.details["told_by_label"], hits.details["guessed_from_item_mean"])
     return Findings(hits, baseline=float(outsider))

@@ -33,7 +33,7 @@ def _ranked(believed: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _run(given: AttackInput) -> Findings:
     assert given.second is not None  # as it needs
-    hits = intersection(given.the_release(), given.second.public, given.ratings, given.targets())
+    hits = intersection(given.public_release(), given.second.public, given.ratings, given.targets())
     return Findings(hits, baseline=float(hits.details["one_release"]))
 
 

@@ -150,12 +150,12 @@ def _by_share(share: NDArray[np.float64], cells: NDArray[np.int64]) -> dict[str,
 def _run(given: AttackInput) -> Findings:
     targets = given.targets()
     original = link(given.original, given.ratings, targets, k=1)
-    hits = link(given.the_release(), given.ratings, targets, k=given.k)
+    hits = link(given.public_release(), given.ratings, targets, k=given.k)
     return Findings(hits, Hits(original.user), betting_on_the_popular(given.ratings, targets))
 
 
 def _run_cap(given: AttackInput) -> Findings:
-    hits, baseline = above_cap(given.the_release(), given.ratings, given.link_cap)
+    hits, baseline = above_cap(given.public_release(), given.ratings, given.link_cap)
     return Findings(hits, baseline=baseline)
 
 
