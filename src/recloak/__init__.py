@@ -17,14 +17,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from recloak._attacks.attack import Attack
     from recloak._ratings.model import Ratings
     from recloak._ratings.readers import read
     from recloak._releases.publishing import publish
     from recloak._releases.verifier import verify
 
-__all__ = ["Ratings", "publish", "read", "verify"]
+__all__ = ["Attack", "Ratings", "publish", "read", "verify"]
 
 _HOMES = {
+    "Attack": "_attacks.attack",
     "Ratings": "_ratings.model",
     "publish": "_releases.publishing",
     "read": "_ratings.readers",

@@ -1,4 +1,5 @@
 import pytest
+from tests.attacks.attack_values import OWN
 
 from recloak._attacks.gate import Gate, parse_gate, pass_gate
 from recloak._attacks.model import Outcome
@@ -8,7 +9,7 @@ from recloak._core.intervals import wilson
 
 def outcome(successes: int | None, known: int = 8, name: str = "scoreboard") -> Outcome:
     release = None if successes is None else wilson(successes, 1000)
-    return Outcome(name=name, attacker="", unit="", known=known, baseline=0.001, release=release, reason="it broke")
+    return Outcome(OWN[name], attacker="", unit="", known=known, baseline=0.001, release=release, reason="it broke")
 
 
 @pytest.mark.parametrize(

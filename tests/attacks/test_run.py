@@ -5,17 +5,19 @@ import json
 
 import numpy as np
 import pytest
+from tests.attacks.attack_values import OWN, made_attack
 from tests.attacks.test_matching import grouped
 
 from recloak._attacks import auditing as running
+from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.audit_result import Audit
 from recloak._attacks.auditing import audit
 from recloak._attacks.gate import parse_gate
-from recloak._attacks.model import IDENTIFYING, Outcome, Public, judge
+from recloak._attacks.model import Hits, Outcome, Public, judge
 from recloak._attacks.options import AuditOptions
 from recloak._attacks.public_view import ReleaseView
-from recloak._core.errors import OptionError
-from recloak._core.intervals import wilson
+from recloak._core.errors import InputError, InternalError, OptionError
+from recloak._core.intervals import Share, wilson
 from recloak._core.randomness import randomness
 from recloak._ratings.model import Ratings, Scale
 
@@ -46,15 +48,15 @@ def test_every_attack_of_the_contract_is_run(found):
 )
 def test_the_cap_on_links_is_the_one_asked_for_else_the_one_promised(ratings, asked, promised, counted):
     release = ReleaseView(grouped(ratings, 4), {"k": 4, "max_link": promised})
-    stage = running._Stage(ratings, release.public, release, None, AuditOptions(link_cap=asked), randomness(1))
-    units = [blank.unit for blank, _ in running._cell_runs(stage) if blank.name == "link-cap"]
+    given = AttackInput(ratings, release.public, release, None, AuditOptions(link_cap=asked), randomness(1))
+    units = [blank.unit for blank, _ in running.planned_runs(given, [OWN["link-cap"]])]
     assert units == [f"cells in which more than {counted} of the group rated the item"]
 
 
 def insiders(ratings, public, k):
     """Prepare the attacks of insiders, by the number of colluders."""
-    stage = running._Stage(ratings, public, ReleaseView(public, {"k": k}), None, AuditOptions(), randomness(1))
-    return {blank.known: run for blank, run in running._cell_runs(stage) if blank.name == "insider"}
+    given = AttackInput(ratings, public, ReleaseView(public, {"k": k}), None, AuditOptions(), randomness(1))
+    return {blank.known: (blank, each) for blank, each in running.planned_runs(given, [OWN["insider"]])}
 
 
 @pytest.mark.parametrize(("k", "colluders"), [(2, [1, 2]), (3, [1, 2]), (5, [1, 2, 4])])
@@ -74,7 +76,7 @@ def test_insiders_are_held_against_the_better_of_two_outsiders(rated, labels):
         np.array([0, 2]), np.arange(2, dtype=np.int32), np.array(labels, np.float32),
         np.array([2, 2]), np.repeat(np.arange(2), 2).astype(np.int32), ratings.scale,
     )  # fmt: skip
-    outcome = insiders(ratings, public, 2)[1]()
+    outcome = running._measured(*insiders(ratings, public, 2)[1])
     assert (outcome.baseline, outcome.bound) == (1.0, 1.0 + running.MARGIN)
 
 
@@ -102,7 +104,7 @@ def test_every_outcome_says_who_attacks_what_is_counted_and_how_sure_it_is(found
 
 def test_nobody_is_named_beyond_one_in_k(found):
     for one in found.outcomes:
-        if one.name in IDENTIFYING:
+        if one.identifies:
             assert one.release is not None
             assert one.release.rate <= 1 / 4 + 1e-9
             assert one.verdict == "bounded"
@@ -123,15 +125,85 @@ def test_two_releases_are_intersected(ratings):
     assert one.release.rate == pytest.approx(one.baseline)  # the same release twice says nothing new
 
 
-def test_an_attack_that_raises_is_not_measured_and_the_audit_does_not_pass(ratings, monkeypatch):
-    def broken(*_):
-        raise ZeroDivisionError("on purpose")
+def audit_with(ratings, *others):
+    """Audit a release that one attack of ours does not breach, with other attacks."""
+    release = ReleaseView(grouped(ratings, 4), {"k": 4})
+    return audit(ratings, release, options=OPTIONS, attacks=[OWN["structure"], *others], rng=1)
 
-    monkeypatch.setitem(running._NAMED, "nearest", ("looks", broken))
-    found = audit(ratings, ReleaseView(grouped(ratings, 4), {"k": 4}), options=OPTIONS, rng=1)
-    failed = [one for one in found.outcomes if one.name == "nearest"]
-    assert all((one.verdict, one.release) == ("not measured", None) for one in failed)
-    assert "on purpose" in failed[0].reason
+
+def raising(error):
+    def run(_):
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize("kind", ["identifies", "pins-down", "tells-cells", "of tomorrow"])
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError("on purpose"), TypeError("on purpose"), AssertionError("on purpose"),
+              MemoryError("on purpose"), OptionError("on purpose"), InternalError("on purpose"),
+              SystemExit("on purpose")],
+    ids=lambda error: type(error).__name__,
+)  # fmt: skip
+def test_an_attack_that_breaks_down_is_not_measured_told_in_the_log_and_the_audit_does_not_pass(
+    ratings, caplog, kind, error
+):
+    found = audit_with(ratings, made_attack(kind=kind, run=raising(error)))
+    failed = found.outcomes[-1]
+    assert (failed.verdict, failed.release, failed.failed) == ("not measured", None, True)
+    assert failed.reason == f"{type(error).__name__}: on purpose"
+    assert found.verdict == "not measured"
+    assert "test_run.py" in caplog.text  # the traceback
+    assert "on purpose" in caplog.text
+
+
+def test_an_attack_may_say_that_these_ratings_cannot_be_attacked_so(ratings, caplog):
+    found = audit_with(ratings, made_attack(kind="tells-cells", run=raising(InputError("no groups of two"))))
+    assert (found.outcomes[-1].verdict, found.verdict) == ("not measured", "pass")
+    assert "no groups" not in caplog.text  # below the level of a warning
+    named = audit_with(ratings, made_attack(kind="identifies", run=raising(InputError("no groups of two"))))
+    assert named.verdict == "not measured"
+
+
+def test_a_perfect_attack_fails_the_audit(ratings):
+    perfect = made_attack(kind="identifies", run=lambda given: given.found(right=60, tried=60))
+    assert audit_with(ratings, perfect).verdict == "fail"
+
+
+def test_an_attack_of_an_unknown_kind_never_lets_an_audit_pass(ratings):
+    found = audit_with(ratings, made_attack(kind="of tomorrow", run=lambda given: given.found(right=0, tried=60)))
+    assert (found.outcomes[-1].verdict, found.verdict) == ("not measured", "not measured")
+    assert "cannot judge an attack of the kind 'of tomorrow'" in found.outcomes[-1].reason
+    unjudged = dataclasses.replace(found.outcomes[0], attack=made_attack(kind="of tomorrow"))
+    assert Audit((found.outcomes[0], unjudged), (), 1).verdict == "not measured"
+
+
+NO_SHARE = Share(float("nan"), float("nan"), float("nan"), 60)
+
+
+@pytest.mark.parametrize(
+    ("kind", "findings", "reason"),
+    [
+        ("identifies", Findings(Hits(NO_SHARE)), "a share must lie"),
+        ("identifies", Findings(Hits(Share(0.5, 0.6, 0.7, 60))), "a share must lie"),
+        ("identifies", Findings(), "says nothing about the release"),
+        ("identifies", None, "AttributeError"),
+        ("tells-cells", Findings(Hits(wilson(60, 60))), "must say what is guessed"),
+        ("tells-cells", Findings(Hits(wilson(60, 60)), baseline=float("nan")), "a baseline must lie"),
+    ],
+)
+def test_what_is_no_finding_is_not_measured(ratings, kind, findings, reason):
+    found = audit_with(ratings, made_attack(kind=kind, run=lambda _: findings))
+    assert reason in found.outcomes[-1].reason
+    assert found.verdict == "not measured"
+
+
+@pytest.mark.parametrize(("needs", "reason"), [("second release", "only one release"), ("times", "carry no times")])
+def test_what_an_attack_needs_and_has_not_is_not_measured(ratings, needs, reason):
+    timeless = dataclasses.replace(ratings, times=None)
+    wanting = made_attack(kind="identifies", needs=("release", needs), run=lambda given: given.found(right=0, tried=60))
+    found = audit_with(timeless, wanting)
+    assert reason in found.outcomes[-1].reason
     assert found.verdict == "not measured"
 
 
@@ -162,7 +234,7 @@ def test_a_gate_on_nothing_is_refused_before_the_work(ratings, monkeypatch):
 
 
 def outcome(**changes):
-    plain = Outcome(name="scoreboard", attacker="", unit="", known=8, baseline=0.0, release=wilson(0, 10))
+    plain = Outcome(OWN["scoreboard"], attacker="", unit="", known=8, baseline=0.0, release=wilson(0, 10))
     return dataclasses.replace(plain, verdict="bounded", **changes)
 
 

@@ -47,6 +47,8 @@ def test_a_bug_is_named_as_ours_and_shows_its_place_only_on_request(failing, cap
     quiet = capsys.readouterr().err
     assert "a bug in recloak, not your mistake: ZeroDivisionError" in quiet
     assert "Traceback" not in quiet
+    main.run(["--debug", "x"])
+    assert "Traceback" in capsys.readouterr().err
     monkeypatch.setenv("RECLOAK_DEBUG", "1")
     main.run(["x"])
     assert "Traceback" in capsys.readouterr().err

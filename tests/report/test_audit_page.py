@@ -3,6 +3,7 @@
 import dataclasses
 
 import pytest
+from tests.attacks.attack_values import OWN, made_attack
 
 from recloak._attacks.audit_result import Audit
 from recloak._attacks.gate import parse_gate, pass_gate
@@ -19,14 +20,15 @@ MANIFEST = {"k": 5, "mode": "padded", "n_users": 100, "n_groups": 20}
 
 def named(known=8, hits=10, *, name="scoreboard", setting="plain", verdict="bounded"):
     return Outcome(
-        name, "knows some; names the best", "targets named rightly", known, 0.01, wilson(90, 100), wilson(hits, 100),
+        OWN[name], "knows some; names the best", "targets named rightly", known, 0.01, wilson(90, 100),
+        wilson(hits, 100),
         wilson(30, 100), wilson(1, 100), 0.2, verdict, setting=setting,
     )  # fmt: skip
 
 
 def cell(name, hits=50, *, verdict="bounded", known=None, details=None):
     return Outcome(
-        name, "looks", "bets won", known, 0.4, release=wilson(hits, 100), bound=0.45, verdict=verdict,
+        OWN[name], "looks", "bets won", known, 0.4, release=wilson(hits, 100), bound=0.45, verdict=verdict,
         details={"release": details or {"share": 0.5, "cells": 7}},
     )  # fmt: skip
 
@@ -94,6 +96,28 @@ def test_the_account_has_one_step_for_each_attack():
     steps = audit_account(whole())
     assert len(steps) == 1 + len({one.name for one in whole().outcomes})
     assert "not measured" in steps[-1]
+
+
+def test_an_attack_that_broke_down_is_told_in_the_verdict_and_takes_the_place_of_a_pass():
+    broken = dataclasses.replace(cell("link"), release=None, verdict="not measured", reason="TypeError: x", failed=True)
+    verdict = audit_verdict(Audit((named(), broken), (), 1))
+    assert (verdict.tone, verdict.word) == ("caution", "Not measured")
+    assert "broke down: TypeError: x." in verdict.text
+
+
+def test_an_attack_of_somebody_else_is_on_the_page_in_its_own_words():
+    theirs = made_attack(kind="identifies", title="Their <attack>", short="theirs", varied="once")
+    told = made_attack(
+        kind="tells-cells", name="told", title="Their cells", baseline="tossing a coin", details={"x": "An x"}
+    )
+    outcomes = (
+        dataclasses.replace(named(hits=100, verdict="breached"), attack=theirs, known=None),
+        dataclasses.replace(cell("link", details={"x": 0.5}), attack=told),
+    )
+    page = render(audit_page(Audit(outcomes, (), 1), manifest=MANIFEST, source="x"))
+    for words in ("Their &lt;attack&gt;", "theirs", "Their cells", "tossing a coin", "An x"):
+        assert words in page
+    assert "The strongest attack on identity is “Their &lt;attack&gt;”: it names" in page
 
 
 def evaluation(original=0.9, release=0.92, mean=1.0):

@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak._attacks.attack import Attack, Kind
+from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.model import Hits, Public
 from recloak._attacks.public_columns import columns_of
 from recloak._attacks.released_cells import raters_of
@@ -18,7 +20,6 @@ from recloak._core.intervals import wilson
 from recloak._core.randomness import Rng, randomness
 from recloak._ratings.model import Ratings
 
-ATTACKER = "guesses from a label how many people are behind it"
 _MOST_CELLS = 400_000
 _SPREAD_BINS = 20
 
@@ -76,3 +77,27 @@ def _guess(
     guess = best[key]
     missing = int(np.bincount(truth[learn]).argmax()) if learn.any() else 0
     return np.where(guess >= 0, guess, missing if fallback is None else fallback)
+
+
+def _run(given: AttackInput) -> Findings:
+    hits = fingerprint(given.public_release(), given.ratings, rng=given.randomness)
+    return Findings(hits, baseline=float(hits.details["baseline"]))
+
+
+ATTACK = Attack(
+    name="fingerprint",
+    kind=Kind.TELLS_CELLS,
+    title="How many are behind a label? (fingerprint of the average)",
+    short="fingerprint",
+    attacker="guesses from a label how many people are behind it",
+    unit="labels whose number of raters is guessed",
+    baseline="guessing without the label",
+    criterion="inference",
+    run=_run,
+    details={
+        "baseline": "",
+        "cells_with_one_rater": "Labels with one rater behind them",
+        "bare_single_ratings": "Labels that are that one rating itself",
+    },
+    order=100,
+)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from recloak._attacks.model import Outcome
 from recloak._core.errors import OptionError
 
-_SYNTAX = re.compile(r"^\s*([a-z-]+)\s*(?:@\s*(\d+)\s*)?<\s*([0-9.]+)\s*$")
+_SYNTAX = re.compile(r"^\s*([a-z][a-z0-9-]*)\s*(?:@\s*(\d+)\s*)?<\s*([0-9.]+)\s*$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from recloak._attacks.attack import Attack, Kind, Varied
+from recloak._attacks.attack_input import AttackInput, Findings, on_both_sides
 from recloak._attacks.clue_matching import ANY_LABEL, match, paper_kernel, score
 from recloak._attacks.model import Clues, Hits, Public, expected_share, step_of
 from recloak._attacks.public_columns import columns_of, item_means, place_of
 from recloak._core.threads import in_shares
 from recloak._ratings.model import Ratings
 
-ATTACKER = "looks whether all candidates share one profile, and reads the target's other ratings off it"
 _LITTLE = 100
 
 
@@ -79,3 +80,23 @@ def _learned(share, n_shares, columns, means, winner, truth, targets, known, hal
             place = place_of(columns, item, winner[t])
             learned[t] += place >= 0 and abs(columns.values[columns.codes[place]] - value) <= half_step
             guessed[t] += abs(means[item] - value) <= half_step
+
+
+def _run(given: AttackInput) -> Findings:
+    return on_both_sides(lambda public, clues: homogeneity(public, clues, given.ratings))(given)
+
+
+ATTACK = Attack(
+    name="homogeneity",
+    kind=Kind.PINS_DOWN,
+    title="Profile pinned down (homogeneity)",
+    short="homogeneity",
+    attacker="looks whether all candidates share one profile, and reads the target's other ratings off it",
+    unit="targets whose profile is pinned down",
+    baseline="nobody, for without the release no profile is known",
+    criterion="inference",
+    run=_run,
+    varied=Varied.KNOWN,
+    needs=(),
+    order=40,
+)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak._attacks.attack import Attack, Kind, Varied
+from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.model import Hits, Public, step_of
 from recloak._attacks.public_columns import item_means
 from recloak._attacks.released_cells import members_of, rows_of
@@ -17,8 +19,6 @@ from recloak._core.errors import InputError
 from recloak._core.intervals import wilson
 from recloak._core.randomness import Rng, randomness
 from recloak._ratings.model import Ratings
-
-ATTACKER = "has members of the target's group subtract their own ratings from the label, and reads off the target's"
 
 
 def insider(public: Public, ratings: Ratings, targets: NDArray[np.integer], *, colluders: int, rng: Rng = None) -> Hits:
@@ -61,3 +61,31 @@ def _is_right(estimate: NDArray[np.floating], truth: NDArray[np.float32], rating
     step = step_of(ratings.scale)
     rounded = np.clip(np.round(estimate / step) * step, ratings.scale.low, ratings.scale.high)
     return np.abs(rounded - truth) < step / 2
+
+
+def _run(given: AttackInput) -> Findings:
+    hits = insider(
+        given.public_release(), given.ratings, given.targets(), colluders=given.colluders or 1, rng=given.randomness
+    )
+    outsider = max(hits.details["told_by_label"], hits.details["guessed_from_item_mean"])
+    return Findings(hits, baseline=float(outsider))
+
+
+ATTACK = Attack(
+    name="insider",
+    kind=Kind.TELLS_CELLS,
+    title="Members who subtract their own ratings (insiders)",
+    short="insiders",
+    attacker="has members of the target's group subtract their own ratings from the label, and reads off the target's",
+    unit="ratings read off",
+    baseline="an outsider's best guess",
+    criterion="inference",
+    run=_run,
+    varied=Varied.COLLUDERS,
+    details={
+        "cells": "Cells looked at",
+        "told_by_label": "Read off the label as it is",
+        "guessed_from_item_mean": "Guessed by the item's mean",
+    },
+    order=110,
+)

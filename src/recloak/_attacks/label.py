@@ -6,12 +6,10 @@ success of 0 % there proves nothing. The tolerant attacker accepts labels within
 
 from __future__ import annotations
 
+from recloak._attacks.attack_input import naming_attack
 from recloak._attacks.clue_matching import match
 from recloak._attacks.model import Clues, Hits, Public, step_of
 from recloak._attacks.structure import by_containment
-
-ATTACKER = "lists the released users who have every known item with exactly the known rating, and guesses among them"
-TOLERANT = "lists the released users whose ratings lie within one step of every known one, and guesses among them"
 
 
 def label(public: Public, clues: Clues) -> Hits:
@@ -22,3 +20,25 @@ def label(public: Public, clues: Clues) -> Hits:
 def label_tolerant(public: Public, clues: Clues) -> Hits:
     """Attack by agreement within one step of the scale."""
     return by_containment(match(public, clues, step_of(public.scale)))
+
+
+ATTACKS = (
+    naming_attack(
+        label,
+        name="label",
+        title="Exact ratings (label-based)",
+        short="exact ratings",
+        attacker="lists the released users who have every known item with exactly the known rating, and guesses among "
+        "them",
+        order=20,
+    ),
+    naming_attack(
+        label_tolerant,
+        name="label-tolerant",
+        title="Ratings within a step",
+        short="within a step",
+        attacker="lists the released users whose ratings lie within one step of every known one, and guesses among "
+        "them",
+        order=30,
+    ),
+)

@@ -16,16 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak._attacks.attack import Attack, DetailChart, Kind
+from recloak._attacks.attack_input import LINK_CAP, AttackInput, Findings
 from recloak._attacks.model import Hits, Public
 from recloak._attacks.released_cells import count_cells, rows_of
 from recloak._core.intervals import Share, census, wilson
 from recloak._core.threads import in_thread
 from recloak._ratings.model import Ratings
 
-ATTACKER = "knows the target's group and bets on ten items that the target rated"
-READER = "knows the target's group and is sure of an item as far as the members of the group rated it"
 N_BETS = 10
-CAP = 0.5
 _FIT_ROWS = 1_000
 _QUANTILES = (0.5, 0.9, 0.99)
 
@@ -121,7 +120,7 @@ def _confidence(public: Public, ratings: Ratings, k: int) -> dict[str, Any]:
         **{f"share_at_{100 * q:g}_%": _quantile(share, cells, q) for q in _QUANTILES},
         "mean_share": _mean(share, cells),
         "mean_share_of_rated_cells": _mean(share[rated], cells[rated]),
-        f"cells_above_{CAP:g}": _mean(share > CAP, cells),
+        f"cells_above_{LINK_CAP:g}": _mean(share > LINK_CAP, cells),
         "cells_by_share": _by_share(share, cells),
         "base_rate": p,
         "theorem_without_prior": 1 / k,
@@ -146,3 +145,73 @@ def _by_share(share: NDArray[np.float64], cells: NDArray[np.int64]) -> dict[str,
     counts = np.bincount(fifths, cells, minlength=6)
     names = ["nobody", *(f"{100 * low:.0f}–{100 * high:.0f} %" for low, high in itertools.pairwise(edges))]
     return dict(zip(names, (counts / max(cells.sum(), 1)).tolist(), strict=True))
+
+
+def _run(given: AttackInput) -> Findings:
+    targets = given.targets()
+    original = link(given.original, given.ratings, targets, k=1)
+    hits = link(given.public_release(), given.ratings, targets, k=given.k)
+    return Findings(hits, Hits(original.user), betting_on_the_popular(given.ratings, targets))
+
+
+def _run_cap(given: AttackInput) -> Findings:
+    hits, baseline = above_cap(given.public_release(), given.ratings, given.link_cap)
+    return Findings(hits, baseline=baseline)
+
+
+LINK = Attack(
+    name="link",
+    kind=Kind.TELLS_CELLS,
+    title="Did this person rate it? (link existence)",
+    short="link",
+    attacker="knows the target's group and bets on ten items that the target rated",
+    unit="bets won",
+    baseline="betting on the most popular items",
+    criterion="inference",
+    run=_run,
+    details={
+        "cells": "Cells looked at",
+        "max_share": "Largest share of a group that rated an item",
+        "share_at_50_%": "Share that half of the cells do not exceed",
+        "share_at_90_%": "Share that 90 % of the cells do not exceed",
+        "share_at_99_%": "Share that 99 % of the cells do not exceed",
+        "mean_share": "Mean share of a group that rated an item",
+        "mean_share_of_rated_cells": "The same where anybody rated it",
+        "cells_above_0.5": "Cells that more than half of the group rated",
+        "base_rate": "Share of all people who rated an item, on average",
+        "theorem_without_prior": "The paper's bound on the confidence, 1/k",
+        "theorem_with_prior": "The paper's bound with the base rate known",
+        "independent_posterior": "What is true even of independent members",
+    },
+    charts=(
+        DetailChart(
+            "cells_by_share",
+            title="How sure a link can be",
+            text="Whoever knows a person's group believes that the person rated an item as strongly as the share of "
+            "members who did: at most {max_share}, above one half in {cells_above_0.5} of the cells. The paper's bound "
+            "of 1/k ({theorem_without_prior}) does not hold: even among independent members the belief is "
+            "{independent_posterior}.",
+            x="share of the group's members who rated the item",
+            y="released cells",
+        ),
+    ),
+    order=80,
+)
+LINK_CAPPED = Attack(
+    name="link-cap",
+    kind=Kind.TELLS_CELLS,
+    title="Cells that most of a group rated (link confidence)",
+    short="link, sure cells",
+    attacker="knows the target's group and is sure of an item as far as the members of the group rated it",
+    unit="cells in which more than {link_cap} of the group rated the item",
+    baseline="items that so many people rated anyway",
+    criterion="inference",
+    run=_run_cap,
+    details={
+        "cap": "",
+        "cells_above": "Cells above the cap",
+        "max_share": "Largest share of a group that rated an item",
+    },
+    order=90,
+)
+ATTACKS = (LINK, LINK_CAPPED)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak._attacks.attack import Attack, Kind
 from recloak._core.intervals import Share, wilson
 from recloak._core.options import Options, option
 from recloak._ratings.assemble import distinct_values
@@ -16,9 +17,6 @@ from recloak._ratings.model import Scale
 _BLOCK = 4_000_000
 
 Verdict = Literal["breached", "bounded", "not measured"]
-
-# Attacks that name a person; k-anonymity bounds them by 1/k, so one that gets further breaks the promise.
-IDENTIFYING = ("structure", "label", "label-tolerant", "scoreboard", "scoreboard-paper", "nearest")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,8 +155,8 @@ def coded(labels: NDArray[np.float32]) -> tuple[NDArray[np.unsignedinteger], NDA
 class Outcome:
     """What came of one attack with one kind of knowledge, on the original and on the release."""
 
-    name: str  # such as "scoreboard"
-    attacker: str  # the adversary in one sentence
+    attack: Attack
+    attacker: str  # the adversary in one sentence, with what is known
     unit: str  # what is counted
     known: int | None  # number of known items, where the attack has one
     baseline: float  # success of an attacker who ignores the release
@@ -172,6 +170,17 @@ class Outcome:
     seed: int | None = None
     setting: str = "plain"  # which variation of the knowledge
     details: dict[str, Any] = field(default_factory=dict)
+    failed: bool = False  # whether it should have been measured and could not: then the audit does not pass
+
+    @property
+    def name(self) -> str:
+        """The name of the attack."""
+        return self.attack.name
+
+    @property
+    def identifies(self) -> bool:
+        """Whether the attack names people, which k-anonymity bounds by 1/k."""
+        return self.attack.kind is Kind.IDENTIFIES
 
     @property
     def in_words(self) -> str:
@@ -181,7 +190,7 @@ class Outcome:
         return self.verdict
 
     def to_json(self) -> dict[str, Any]:
-        """Give the outcome as plain values."""
+        """Return the outcome as plain values."""
         shares = {"original": self.original, "release": self.release, "group": self.group, "control": self.control}
         return {
             "name": self.name,
@@ -189,7 +198,8 @@ class Outcome:
             "setting": self.setting,
             "attacker": self.attacker,
             "unit": self.unit,
-            "direction": "lower is safer",
+            "direction": self.attack.direction,
+            "criterion": self.attack.criterion,
             **{name: None if share is None else share.to_json() for name, share in shares.items()},
             "baseline": self.baseline,
             "bound": self.bound,

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from recloak._attacks.attack_input import naming_attack
 from recloak._attacks.clue_matching import paper_kernel, score
 from recloak._attacks.model import Clues, Hits, Public, expected_share
 
-ATTACKER = "ranks the released profiles by the paper's distance to the known ratings, and names the nearest"
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -28,3 +28,13 @@ def nearest(public: Public, clues: Clues) -> Hits:
             "n_profiles": public.n_profiles,
         },
     )
+
+
+ATTACK = naming_attack(
+    nearest,
+    name="nearest",
+    title="Nearest profile",
+    short="nearest profile",
+    attacker="ranks the released profiles by the paper's distance to the known ratings, and names the nearest",
+    order=60,
+)

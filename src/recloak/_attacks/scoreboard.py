@@ -22,11 +22,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak._attacks.attack import Varied
+from recloak._attacks.attack_input import naming_attack
 from recloak._attacks.clue_matching import Kernel, Scores, score
 from recloak._attacks.model import Clues, Hits, Public, expected_share
 from recloak._attacks.public_columns import lengths, support
 
-ATTACKER = "scores every released user by the known ratings, rare items counting more, and names the best"
 THRESHOLDS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
 RATING_SCALE, PAPER_RATING_SCALE = 1.0, 1.5
 SHORT = 0.05  # c above, in units of a score
@@ -88,3 +89,24 @@ def _acceptance(found: Scores, absent: Scores, phi: float) -> dict[str, float]:
         "precision": float(right.sum() / claims.sum()) if claims.any() else 0.0,
         "claims_about_absent": float((_eccentricity(absent) >= phi).mean()),
     }
+
+
+SCOREBOARD = naming_attack(
+    scoreboard,
+    name="scoreboard",
+    title="Best score over all known ratings (Scoreboard-RH)",
+    short="Scoreboard-RH",
+    attacker="scores every released user by the known ratings, rare items counting more, and names the best",
+    varied=Varied.SETTINGS,
+    order=50,
+)
+PAPER = naming_attack(
+    scoreboard_paper,
+    name="scoreboard-paper",
+    title="Best score, with the constants of its paper (Scoreboard-RH)",
+    short="Scoreboard-RH, paper",
+    attacker="scores as the paper does, without favouring short profiles",
+    varied=Varied.ONE_KNOWN,
+    order=70,
+)
+ATTACKS = (SCOREBOARD, PAPER)

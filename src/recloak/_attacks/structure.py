@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak._attacks.attack_input import naming_attack
 from recloak._attacks.clue_matching import ANY_LABEL, Matches, match
 from recloak._attacks.model import Clues, Hits, Public, expected_share
-
-ATTACKER = "lists the released users who have every known item, and guesses among them"
 
 
 def structure(public: Public, clues: Clues) -> Hits:
@@ -35,3 +34,13 @@ def by_containment(found: Matches) -> Hits:
 
 def _chances(has_own: NDArray[np.bool_], n_candidates: NDArray[np.integer]) -> NDArray[np.float64]:
     return np.where(has_own, 1.0 / np.maximum(n_candidates, 1), 0.0)
+
+
+ATTACK = naming_attack(
+    structure,
+    name="structure",
+    title="Items only (structure-based)",
+    short="items only",
+    attacker="lists the released users who have every known item, and guesses among them",
+    order=10,
+)

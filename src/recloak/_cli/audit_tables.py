@@ -10,7 +10,7 @@ from recloak._attacks.audit_result import Audit
 from recloak._attacks.model import Outcome
 from recloak._core.intervals import Share
 from recloak._report.audit_page import audit_verdict
-from recloak._report.audit_words import verdict_in_words
+from recloak._report.audit_sections import verdict_in_words
 from recloak._report.formats import percent
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import logging
 import os
 import pkgutil
 import re
@@ -19,6 +20,7 @@ from recloak._cli import interrupts
 from recloak._cli.command_groups import Group
 from recloak._core import stopping
 from recloak._core.errors import RecloakError
+from recloak._core.logger import log
 
 _COMMANDS = "recloak._cli.commands"
 _BUG = 3
@@ -56,11 +58,31 @@ def _about(name: str) -> str:
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="recloak")
-def cli() -> None:
+@click.option("--debug", is_flag=True, help="Show the traceback of whatever goes wrong.")
+@click.pass_context
+def cli(ctx: click.Context, debug: bool) -> None:
     """Privacy of what a recommender shows the world.
 
     Publish ratings, related-item lists and public mentions safely; attack them; prove and measure the defence.
     """
+    if debug and isinstance(ctx.obj, _TerminalHandler):
+        ctx.obj.show_tracebacks()
+
+
+class _TerminalHandler(logging.Handler):
+    """Prints the library's warnings as one line each; with ``--debug`` or RECLOAK_DEBUG=1 tracebacks as well."""
+
+    debug = False
+
+    def show_tracebacks(self) -> None:
+        self.debug = True
+        log.setLevel(logging.INFO)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        hint = "" if self.debug or not record.exc_info else " (recloak --debug shows where)"
+        click.echo(f"recloak: {record.levelname.lower()}: {record.getMessage()}{hint}", err=True)
+        if self.debug and record.exc_info:
+            click.echo("".join(traceback.format_exception(*record.exc_info)), err=True, nl=False)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -70,10 +92,22 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command line and give its exit code."""
+    """Run the command line and return its exit code."""
+    handler, level = _TerminalHandler(), log.level
+    if os.environ.get("RECLOAK_DEBUG"):
+        handler.show_tracebacks()
+    log.addHandler(handler)
+    try:
+        return _run(arguments, handler)
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
+
+
+def _run(arguments: list[str], handler: _TerminalHandler) -> int:
     stopping.begin()
     try:
-        result = cli.main(args=arguments, prog_name="recloak", standalone_mode=False)
+        result = cli.main(args=arguments, prog_name="recloak", standalone_mode=False, obj=handler)
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
@@ -84,11 +118,11 @@ def run(arguments: list[str]) -> int:
             return _say(interrupts.STOPPED, interrupts.INTERRUPTED)
         if not isinstance(error, Exception):
             raise
-        return _tell(error)
+        return _tell(error, handler.debug)
     return result if isinstance(result, int) else 0
 
 
-def _tell(error: Exception) -> int:
+def _tell(error: Exception, debug: bool) -> int:
     """Say an error in one sentence and give its exit code."""
     match error:
         case click.UsageError():
@@ -105,7 +139,7 @@ def _tell(error: Exception) -> int:
         case MemoryError():
             return _say("there is not enough memory for this source", 2)
         case _:  # the last line of defence: never a traceback
-            return _bug(error)
+            return _bug(error, debug)
 
 
 _KEYWORD = re.compile(r"\b([a-z][a-z_]*)=(\.\.\.|True|'[^' ]*'|\d+)")
@@ -130,11 +164,11 @@ def _system_sentence(error: OSError) -> str:
     return f"{where}{(error.strerror or str(error)).lower()}"
 
 
-def _bug(error: Exception) -> int:
-    if os.environ.get("RECLOAK_DEBUG"):
+def _bug(error: Exception, debug: bool) -> int:
+    if debug:
         traceback.print_exception(error)
     return _say(
-        f"a bug in recloak, not your mistake: {type(error).__name__}: {error} (RECLOAK_DEBUG=1 shows where)", _BUG
+        f"a bug in recloak, not your mistake: {type(error).__name__}: {error} (recloak --debug shows where)", _BUG
     )
 
 

@@ -18,6 +18,7 @@ Made from the commands' own help by `python -m recloak._cli.reference docs/comma
 
 Every command but `serve` prints one JSON object with `--json`, all else going to standard error, and exits with 0 for
 done or verdict *pass*, 1 for verdict *fail*, 2 for bad input or usage, 3 for a bug of ours, 130 when it was stopped.
+`recloak --debug COMMAND ...` shows the traceback of whatever goes wrong.
 """
 
 

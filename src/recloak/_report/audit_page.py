@@ -7,11 +7,9 @@ from typing import Any
 
 from recloak._attacks.audit_result import Audit
 from recloak._attacks.gate import Passage
-from recloak._attacks.model import IDENTIFYING, Outcome
+from recloak._attacks.model import Outcome
 from recloak._evaluation.model import Evaluation
-from recloak._report.audit_cells import cell_sections
-from recloak._report.audit_naming import naming_sections
-from recloak._report.audit_words import CALLED, share_of_names, verdict_in_words
+from recloak._report.audit_sections import by_attack, cell_sections, naming_sections, titles_of, verdict_in_words
 from recloak._report.evaluate_page import evaluate_account, evaluate_chapter
 from recloak._report.formats import count, percent, plural, with_interval
 from recloak._report.page import Account, Chapter, Fact, Page, PageVerdict, Section, Table
@@ -47,9 +45,9 @@ def audit_verdict(found: Audit) -> PageVerdict:
     if found.verdict == "fail":
         return PageVerdict("alert", "Breached", "Some people can be named more often than the release promises.", text)
     if found.verdict == "not measured":
-        return PageVerdict(
-            "caution", "Not measured", "Not every attack on identity could be run, so nothing is sure.", text
-        )
+        which = "attack" if found.failures else "attack on identity"
+        headline = f"Not every {which} could be run, so nothing is sure."
+        return PageVerdict("caution", "Not measured", headline, text)
     if any(one.verdict == "breached" for one in found.outcomes):
         headline = "Nobody is named more often than promised, but the release tells more than a guess would."
         return PageVerdict("caution", "Bounded, with leaks", headline, text)
@@ -57,23 +55,26 @@ def audit_verdict(found: Audit) -> PageVerdict:
 
 
 def _sentences(found: Audit) -> Iterator[str]:
-    named = [one for one in found.outcomes if one.name in IDENTIFYING and one.release is not None]
+    named = [one for one in found.outcomes if one.identifies and one.release is not None]
     if named:
         yield _strongest(max(named, key=lambda one: one.release.high if one.release else 0.0))
-    told = [one for one in found.outcomes if one.verdict == "breached" and one.name not in IDENTIFYING]
+    told = [one for one in found.outcomes if one.verdict == "breached" and not one.identifies]
     if told:
-        yield f"More than a guess about hidden people: {share_of_names(told)}."
+        yield f"More than a guess about hidden people: {titles_of(told)}."
     missing = [one for one in found.outcomes if one.verdict == "not measured"]
     if missing:
-        yield f"Not measured, so nothing is said about it: {share_of_names(missing)}."
+        yield f"Not measured, so nothing is said about it: {titles_of(missing)}."
+    for attack, runs in by_attack(found.failures).items():
+        yield f"“{attack.title}” broke down: {runs[0].reason}."
 
 
 def _strongest(worst: Outcome) -> str:
     assert worst.release is not None
     before = "" if worst.original is None else f"; in the original data it names {percent(worst.original.rate)}"
-    knowing = plural(worst.known or 0, "known rating") + ("" if worst.setting == "plain" else f", {worst.setting}")
+    known = "" if worst.known is None else f" with {plural(worst.known, 'known rating')}"
+    setting = "" if worst.setting == "plain" else f", {worst.setting}"
     return (
-        f"The strongest attack on identity is “{CALLED[worst.name]}” with {knowing}: it names "
+        f"The strongest attack on identity is “{worst.attack.title}”{known}{setting}: it names "
         f"{with_interval(worst.release)} of the targets{before}. The release promises at most "
         f"{percent(worst.bound or 0.0)}."
     )
@@ -81,7 +82,7 @@ def _strongest(worst: Outcome) -> str:
 
 def audit_facts(found: Audit, manifest: dict[str, Any]) -> tuple[Fact, ...]:
     """Give the figures one looks for first."""
-    targets = max((one.release.n for one in found.outcomes if one.release and one.name in IDENTIFYING), default=0)
+    targets = max((one.release.n for one in found.outcomes if one.release and one.identifies), default=0)
     breached = sum(one.verdict == "breached" for one in found.outcomes)
     missing = sum(one.verdict == "not measured" for one in found.outcomes)
     return (
@@ -132,15 +133,14 @@ def audit_account(found: Audit) -> tuple[str, ...]:
         "Verified the release from its public files, and read it as a stranger would. The private mapping was used "
         "only to score the attackers."
     ]
-    for name in dict.fromkeys(one.name for one in found.outcomes):
-        runs = [one for one in found.outcomes if one.name == name]
-        steps.append(f"{CALLED[name]}: the attacker {_attacker(runs)}. {_results(runs)}.")
+    for attack, runs in by_attack(found.outcomes).items():
+        steps.append(f"{attack.title}: the attacker {_attacker(runs)}. {_results(runs)}.")
     return tuple(steps)
 
 
 def _attacker(runs: list[Outcome]) -> str:
     """Say who attacks, leaving out how much is known where several runs differ in that."""
-    return runs[0].attacker.split("; ")[-1] if len(runs) > 1 else runs[0].attacker.replace("; ", ", ")
+    return runs[0].attack.attacker if len(runs) > 1 else runs[0].attacker.replace("; ", ", ")
 
 
 def _results(runs: list[Outcome]) -> str:

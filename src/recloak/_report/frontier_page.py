@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recloak._attacks.scoreboard import SCOREBOARD
 from recloak._evaluation.frontier import Frontier, FrontierPoint
 from recloak._evaluation.options import FrontierOptions
 from recloak._report.charts import Axis, Lines, Series
@@ -58,9 +59,9 @@ def _facts(found: Frontier, options: FrontierOptions) -> tuple[Fact, ...]:
 def _chart_section(found: Frontier) -> Section:
     meaning = (
         "Each mark is a release; along a line k grows from right to left as people are hidden better. To the left is "
-        "safer, further down is more useful: the best corner is the lower left. Scoreboard-RH names a person by "
-        "the known ratings; the error is that of a factorisation trained on the release. A release above the line "
-        "of the item means is useless for prediction."
+        "safer, further down is more useful: the best corner is the lower left. "
+        f"{SCOREBOARD.short} names a person by the known ratings; the error is that of a factorisation trained on the "
+        "release. A release above the line of the item means is useless for prediction."
     )
     return Section("Which release?", meaning, "lower", _chart(found), _table(found))
 
@@ -138,7 +139,7 @@ def _account(found: Frontier, options: FrontierOptions) -> tuple[str, ...]:
     return (
         f"Held out {percent(options.holdout)} of the ratings, the same for every release.",
         f"Published the rest in {plural(len(found.points), 'way')}: {made}; each release was verified and read back.",
-        f"Attacked each with Scoreboard-RH, {plural(options.known, 'rating')} known of each target, and by bets on "
-        "what the targets rated, their group being known.",
+        f"Attacked each with {SCOREBOARD.short}, {plural(options.known, 'rating')} known of each target, and by bets "
+        "on what the targets rated, their group being known.",
         "Trained a factorisation on each release and on the original data, and scored it on the held-out ratings.",
     )

@@ -1,0 +1,214 @@
+"""The sections of an audit's page, and how verdicts are said; every word about an attack comes from the attack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from recloak._attacks.attack import Attack, DetailChart, Kind, Varied
+from recloak._attacks.model import Outcome
+from recloak._core.intervals import Share
+from recloak._report.charts import Axis, Lines, bars, lines
+from recloak._report.formats import count, percent, plural, with_interval
+from recloak._report.page import Section, Table
+
+ORIGINAL, RELEASE, GROUP = "original data", "release", "release, right group named"
+PROMISE = "promised at most"
+
+_HEAD = ("Attack", "Known", "Knowledge", "Verdict", "Original", "Release", "Right group", "Absent named", "Guess",
+         "Bound")  # fmt: skip
+_NAMED = Axis("targets named rightly", percent=True, low=0, high=1)
+_SUCCESS = Axis("success", percent=True, low=0, high=1)
+
+
+def verdict_in_words(one: Outcome) -> str:
+    """Return a verdict in words: breached, bounded by x, or not measured."""
+    if one.verdict == "bounded" and one.release is not None:
+        return f"bounded by {percent(one.release.high)}"
+    return one.verdict
+
+
+def titles_of(outcomes: Iterable[Outcome]) -> str:
+    """Return the titles of attacks, each once."""
+    return "; ".join(dict.fromkeys(one.attack.title for one in outcomes))
+
+
+def by_attack(outcomes: Iterable[Outcome]) -> dict[Attack, list[Outcome]]:
+    """Return the outcomes of each attack, in the order of their first."""
+    found: dict[Attack, list[Outcome]] = {}
+    for one in outcomes:
+        found.setdefault(one.attack, []).append(one)
+    return found
+
+
+def naming_sections(outcomes: Sequence[Outcome]) -> tuple[Section, ...]:
+    """Show the strongest attacker over what it knows, all attackers side by side, and other kinds of knowledge."""
+    naming = [one for one in outcomes if one.identifies]
+    plain = [one for one in naming if one.setting == "plain"]
+    others = [_others(plain)] if any(not _leads(one) for one in plain) else []
+    curves = [curve(found) for found in by_attack(filter(_leads, plain)).values()]
+    varied = by_attack(one for one in naming if one.setting != "plain").values()
+    return (*curves, *others, *(_varied(found) for found in varied if any(one.release for one in found)))
+
+
+def _leads(one: Outcome) -> bool:
+    """Tell whether an attack is tried with other kinds of knowledge as well, and has a chart of its own."""
+    return one.attack.varied is Varied.SETTINGS
+
+
+def curve(found: Sequence[Outcome]) -> Section:
+    """Chart one attack against the number of known items."""
+    measured, attack = [one for one in found if one.release is not None], found[0].attack
+    if not measured:
+        return Section(attack.title, _why_not(found), "lower", table=_table_of(found))
+    most = max(measured, key=lambda one: one.known or 0)
+    assert most.release is not None
+    original = "" if most.original is None else f", and in the original data {percent(most.original.rate)}"
+    guess = f" A blind guess names {percent(most.baseline)}." if most.baseline else ""
+    meaning = (
+        f"The attacker {attack.attacker}. With {plural(most.known or 0, 'known rating')} this succeeds "
+        f"for {percent(most.release.rate)} of the targets in the release{original}.{guess} Bands are 95 % intervals."
+    )
+    return Section(attack.title, meaning, "lower", _chart(measured), _table_of(found))
+
+
+def _chart(found: Sequence[Outcome]) -> Lines:
+    sides: dict[str, dict[float, Share | float]] = {RELEASE: {}, ORIGINAL: {}, GROUP: {}, PROMISE: {}}
+    for one in found:
+        promise = one.bound if one.identifies else None
+        for side, share in ((RELEASE, one.release), (ORIGINAL, one.original), (GROUP, one.group), (PROMISE, promise)):
+            if share is not None and one.known is not None:
+                sides[side][float(one.known)] = share
+    known = tuple(sorted({float(one.known) for one in found if one.known is not None}))
+    shown = {side: points for side, points in sides.items() if points}
+    found_axis = Axis("share of the targets", percent=True, low=0, high=1)
+    return lines(Axis("known items", log=True, ticks=known), found_axis, shown)
+
+
+def _others(plain: Sequence[Outcome]) -> Section:
+    """Put all attackers with the same knowledge side by side."""
+    meaning = (
+        "Every attacker knows the same ratings. Averaging removes exact ratings from a release, so a low figure of the "
+        "attacker who looks for them proves nothing by itself; the tolerant and the scoring attackers are the test."
+    )
+    compared = [one for one in plain if one.attack.varied is not Varied.ONE_KNOWN]
+    numbers = [one.known or 0 for one in plain if one.attack.varied is Varied.ONE_KNOWN]
+    at = max(numbers, default=0) or next((one.known for one in reversed(compared) if one.known), None)
+    same = [one for one in compared if one.known in (at, None) and one.release is not None]
+    axis = Axis("attacker" if at is None else f"attacker who knows {at} items")
+    chart = bars(axis, _NAMED, [one.attack.short for one in same], _both_sides(same)) if same else None
+    rest = [one for one in plain if not _leads(one)]
+    return Section("All attackers side by side", meaning, "lower", chart, _table_of(rest))
+
+
+def _both_sides(found: Sequence[Outcome]) -> dict[str, list[Share | float]]:
+    return {RELEASE: [one.release or 0.0 for one in found], ORIGINAL: [one.original or 0.0 for one in found]}
+
+
+def _varied(varied: Sequence[Outcome]) -> Section:
+    """Chart how other kinds of knowledge change an attack."""
+    measured = [one for one in varied if one.release is not None]
+    meaning = (
+        f"{varied[0].attack.short} with popular or rare items, with ratings that are off, with some of the knowledge "
+        "wrong, and with times. A release carries no times, so knowing them helps against the original data only."
+    )
+    axis = Axis(f"what is known of {measured[0].known} items")
+    chart = bars(axis, _NAMED, [one.setting for one in measured], _both_sides(measured))
+    return Section("If the attacker knows better, or worse", meaning, "lower", chart, _table_of(varied))
+
+
+def cell_sections(outcomes: Sequence[Outcome]) -> tuple[Section, ...]:
+    """Show what pins a profile down, the attacks on cells side by side, and each of them in words and numbers."""
+    hidden = by_attack(one for one in outcomes if not one.identifies)
+    pinning = {attack: found for attack, found in hidden.items() if attack.kind is Kind.PINS_DOWN}
+    cells = {attack: found for attack, found in hidden.items() if attack not in pinning}
+    measured = [one for found in cells.values() for one in found if one.release is not None]
+    sections = [curve(found) for found in pinning.values()]
+    sections += [_side_by_side(measured)] if measured else []
+    for attack, found in cells.items():
+        sections.append(_section(attack, found))
+        sections += [_detail_chart(chart, one) for one in found if one.release for chart in attack.charts]
+    return tuple(sections)
+
+
+def _side_by_side(measured: Sequence[Outcome]) -> Section:
+    found: list[Share | float] = [one.release or 0.0 for one in measured]
+    guessed: list[Share | float] = [one.baseline for one in measured]
+    values = {RELEASE: found, "without this knowledge": guessed}
+    places = [one.attack.short + ("" if one.known is None else f", {one.known}") for one in measured]
+    meaning = (
+        "How often each attacker is right with the release, and how often without it (or without the colluders, or "
+        "without the second release). What counts is the difference: the nearer the two bars, the less is told."
+    )
+    return Section("Told beyond a guess", meaning, "lower", bars(Axis("attack"), _SUCCESS, places, values))
+
+
+def _section(attack: Attack, found: Sequence[Outcome]) -> Section:
+    measured = [one for one in found if one.release is not None]
+    if not measured:
+        return Section(attack.title, _why_not(found), "lower")
+    worst = max(measured, key=lambda one: one.release.rate - one.baseline if one.release else 0.0)
+    assert worst.release is not None
+    meaning = (
+        f"The attacker {worst.attacker}. {_capital(worst.unit)}: {percent(worst.release.rate)}, against "
+        f"{percent(worst.baseline)} by {attack.baseline}: {verdict_in_words(worst)}."
+    )
+    return Section(attack.title, meaning, "lower", table=_cell_table(attack, measured))
+
+
+def _cell_table(attack: Attack, measured: Sequence[Outcome]) -> Table:
+    rows, varied = [], "colluding" if attack.varied is Varied.COLLUDERS else "known"
+    for one in measured:
+        number = "" if one.known is None else f", {one.known} {varied}"
+        rows.append((f"{_capital(one.unit)}{number}", _shown(one.release)))
+        rows.append((f"Without the attack{number}", percent(one.baseline)))
+    return Table(("", "Value"), (*rows, *_plain_details(attack, measured[-1].details.get("release", {}))))
+
+
+def _plain_details(attack: Attack, details: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return the figures among the details; one whose words are empty is told elsewhere."""
+    plain = {name: value for name, value in details.items() if isinstance(value, float | int)}
+    named = ((attack.details.get(name, _capital(name.replace("_", " "))), value) for name, value in plain.items())
+    return tuple(
+        (words, percent(value) if isinstance(value, float) else count(value)) for words, value in named if words
+    )
+
+
+def _detail_chart(chart: DetailChart, one: Outcome) -> Section:
+    details, text = one.details["release"], chart.text
+    for name, value in details.items():
+        text = text.replace(f"{{{name}}}", percent(value) if isinstance(value, float) else str(value))
+    shares = details[chart.detail]
+    y = Axis(chart.y, percent=True, low=0, high=1)
+    return Section(chart.title, text, "lower", bars(Axis(chart.x), y, list(shares), {"cells": list(shares.values())}))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _shown(share: Share | None) -> str:
+    return "–" if share is None else with_interval(share)
+
+
+def _why_not(found: Sequence[Outcome]) -> str:
+    return f"Not measured: {found[0].reason or 'the attack did not run'}."
+
+
+def _table_of(found: Sequence[Outcome]) -> Table:
+    return Table(_HEAD, tuple(_row(one) for one in found), n_labels=4)
+
+
+def _row(one: Outcome) -> tuple[str, ...]:
+    return (
+        one.name,
+        "–" if one.known is None else str(one.known),
+        one.setting,
+        verdict_in_words(one),
+        _shown(one.original),
+        _shown(one.release),
+        _shown(one.group),
+        _shown(one.control),
+        percent(one.baseline),
+        "–" if one.bound is None else percent(one.bound),
+    )
