@@ -7,17 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from recloak._core.errors import InputError
+from recloak._core.errors import InputError, OptionError
 from recloak._core.files import Place, require_folder_place, written_folders
-from recloak._releases.model.release_format import MANIFEST
+from recloak._releases.model.release_format import MANIFEST, TABLES
 
 ACCOUNT = "account.json"
 MAPPING = "mapping.parquet"
 
 
-def default_layout(mode: str) -> str:
-    """Give the layout of a mode: padded rows are long and shared, so they are written once per group."""
-    return "grouped" if mode == "padded" else "long"
+def chosen_layout(layout: str | None, mode: str) -> str:
+    """Return the layout asked for; by default padded rows, long and shared, are written once per group."""
+    if layout is not None and layout not in TABLES:
+        raise OptionError(f"layout must be one of {', '.join(TABLES)}, got {layout!r}")
+    return layout or ("grouped" if mode == "padded" else "long")
 
 
 def private_beside(public: Path) -> Path:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from recloak._core.errors import InputError
 from recloak._core.randomness import Randomness, Rng, randomness
-from recloak._ratings.model import Ratings
+from recloak._ratings.model import Ratings, Scale
 from recloak._releases.diversity import diversify
 from recloak._releases.grid import Grid, make_grid
 from recloak._releases.group import GroupOptions, group
@@ -92,7 +92,10 @@ def make_release(
                 profiles, ratings, grouping, group_means(padding, grouping), grid, options.wanted_diversity, rng=chance
             )
             said.update(diversity=options.diversity, fake_cells=n_fake)
-    facts = _facts(ratings, grouping, options, grid, profiles)
+    facts = facts_of(
+        options, grid, ratings.scale, n_users=ratings.n_users, n_items=int(np.count_nonzero(items_shown(profiles))),
+        n_ratings=int((profiles.counts * grouping.sizes).sum()), n_groups=grouping.n_groups,
+    )  # fmt: skip
     account = {
         "seed": chance.seed,
         "options": options.to_mapping(),
@@ -106,17 +109,22 @@ def make_release(
 def require_publishable(ratings: Ratings, options: PublishOptions) -> Ratings:
     """Refuse what cannot be published; leave out times, and users and items without a single rating."""
     ratings = replace(ratings.compact(), times=None)
-    if ratings.n_users < options.k:
-        raise InputError(f"there must be at least k = {options.k} users with ratings, got {ratings.n_users}")
-    if ratings.n_items < 2:
-        raise InputError(f"there must be at least 2 items with ratings, got {ratings.n_items}")
-    wanted = options.wanted_diversity
-    if wanted is not None and ratings.n_users // options.k < wanted.l:
-        raise InputError(
-            f"diversity {wanted} needs at least {wanted.l} groups, but {ratings.n_users} users make at most "
-            f"{ratings.n_users // options.k} groups of {options.k}"
-        )
+    require_enough(ratings.n_users, ratings.n_items, options)
     return ratings
+
+
+def require_enough(n_users: int, n_items: int, options: PublishOptions) -> None:
+    """Refuse ratings of too few users or items."""
+    if n_users < options.k:
+        raise InputError(f"there must be at least k = {options.k} users with ratings, got {n_users}")
+    if n_items < 2:
+        raise InputError(f"there must be at least 2 items with ratings, got {n_items}")
+    wanted = options.wanted_diversity
+    if wanted is not None and n_users // options.k < wanted.l:
+        raise InputError(
+            f"diversity {wanted} needs at least {wanted.l} groups, but {n_users} users make at most "
+            f"{n_users // options.k} groups of {options.k}"
+        )
 
 
 def link_confidence(cells: Tally, grouping: Grouping) -> dict[str, Any]:
@@ -145,7 +153,8 @@ def confidence_of(n_cells: NDArray[np.int64]) -> dict[str, Any]:
     }
 
 
-def _facts(ratings: Ratings, grouping: Grouping, options: PublishOptions, grid: Grid, profiles: Profiles) -> Facts:
+def facts_of(options: PublishOptions, grid: Grid, scale: Scale, **counts: int) -> Facts:
+    """Return what is true of a release made with these options; ``counts`` are the `Facts` that count."""
     return Facts(
         k=options.k,
         mode=options.mode,
@@ -153,19 +162,15 @@ def _facts(ratings: Ratings, grouping: Grouping, options: PublishOptions, grid: 
         min_raters=options.labels.min_raters,
         diversity=options.wanted_diversity,
         paper=options.paper,
-        n_users=ratings.n_users,
-        n_items=_n_shown(profiles),
-        n_ratings=int((profiles.counts * grouping.sizes).sum()),
-        n_groups=grouping.n_groups,
-        scale=ratings.scale,
+        scale=scale,
         max_link=options.max_link,
+        **counts,
     )
 
 
-def _n_shown(profiles: Profiles) -> int:
-    """Count the items that stand in some profile; only a cap on links can leave one out altogether."""
-    if not isinstance(profiles, SparseProfiles):
-        return profiles.n_items
-    shown = np.zeros(profiles.n_items, np.bool_)
-    shown[profiles.items] = True
-    return int(np.count_nonzero(shown))
+def items_shown(profiles: Profiles) -> NDArray[np.bool_]:
+    """Return which items stand in some profile; only a cap on links can leave one out altogether."""
+    shown = np.full(profiles.n_items, not isinstance(profiles, SparseProfiles))
+    if isinstance(profiles, SparseProfiles):
+        shown[profiles.items] = True
+    return shown

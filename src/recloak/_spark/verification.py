@@ -139,7 +139,7 @@ def _inspector(claims: Claims, secret: bytes) -> Map:
 
     def inspect(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for row in rows_of(batches):
-            place, items = row["id"].as_py(), ItemNumbers(claims.n_items, secret)
+            place, items = row["id"].as_py(), ItemNumbers(secret)
             summary, (names, counts, marks) = inspect_part(claims.parts[place], claims, items)
             yield _batch(place, 1, {"summary": [json.dumps(summary)]})
             yield _batch(place, len(items), {"item": items.words()[0].view(np.int64)})

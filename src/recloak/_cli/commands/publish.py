@@ -114,8 +114,6 @@ def _on_spark(
     if file_format != "parquet":
         raise OptionError(f"--engine spark writes Parquet, not {file_format}")
     reading, padding = gather(ReadOptions, given), gather(PadOptions, given)
-    if padding.predictor != "svd":
-        raise OptionError(f"--engine spark predicts by svd, not {padding.predictor}")
     with spark_session(given) as spark:
         from recloak._spark.publishing import publish
 

@@ -68,7 +68,7 @@ def _require_feasible(original: Ratings, diversity: Diversity) -> None:
 
 
 def item_bits(claims: Claims, models: NDArray[np.int64], item_ids: IdMap) -> NDArray[np.uint64]:
-    """Return which distinct rows hold an item, one bit each, by item; ``models`` names one user or group of each row."""
+    """Return which distinct rows hold an item, one bit each, by item; ``models`` names one holder of each row."""
     place = np.full(claims.n_names, -1, np.int64)
     place[models - 1] = np.arange(len(models))
     bits = np.zeros((len(item_ids), -(-len(models) // 64)), np.uint64)

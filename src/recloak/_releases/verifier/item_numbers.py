@@ -19,15 +19,15 @@ class ItemNumbers:
     """Numbers the distinct items of a release from 0 on, and gives each two secret words that stand for it.
 
     The words are a keyed hash of the id, so they are the same wherever the item is met under the same secret, and
-    whoever does not know the secret cannot choose ids whose words are alike. Refuses more items than are claimed.
+    whoever does not know the secret cannot choose ids whose words are alike.
     """
 
-    def __init__(self, most: int, secret: bytes = b"") -> None:
-        self.most, self.secret = most, secret
+    def __init__(self, secret: bytes = b"") -> None:
+        self.secret = secret
         self._texts: dict[str, int] = {}
         self._words = np.empty((2, 0), np.uint64)
         self._n_numbers = 0
-        self._make_room(min(most, _FIRST_ROOM))
+        self._make_room(_FIRST_ROOM)
 
     def __len__(self) -> int:
         return self._n_numbers + len(self._texts)
@@ -49,7 +49,7 @@ class ItemNumbers:
     def encode(self, column: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
         """Return each item's number, and a value that orders the items of this column as their ids are ordered.
 
-        Raises ValueError where there are more items than claimed.
+        Raises ValueError where a dictionary names an item twice.
         """
         if pa.types.is_integer(column.type):
             return self._encode_numbers(column.to_numpy())
@@ -59,10 +59,8 @@ class ItemNumbers:
         while (numbers := self._looked_up(ids)) is None:
             n = _insert(ids, self._ids, self._keys, self._slots, self._n_numbers)
             self._n_numbers = min(n, len(self._ids))
-            if n > self.most:
-                raise ValueError(f"there are more than the {self.most} items that the manifest says")
             if n > len(self._ids):
-                self._make_room(min(self.most, 4 * len(self._ids)))
+                self._make_room(4 * len(self._ids))
         return numbers, ids
 
     def _make_room(self, room: int) -> None:
@@ -87,8 +85,6 @@ class ItemNumbers:
         used = column.indices.to_numpy()
         for index in np.flatnonzero(np.bincount(used, minlength=len(texts))):
             self._texts.setdefault(texts[index], len(self._texts))
-        if len(self._texts) > self.most:
-            raise ValueError(f"there are more than the {self.most} items that the manifest says")
         numbers = np.array([self._texts.get(text, _EMPTY) for text in texts], np.int32)
         ranks = np.empty(len(texts), np.int64)
         ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))

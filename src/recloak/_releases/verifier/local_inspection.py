@@ -35,7 +35,7 @@ class LocalInspection:
 
     def __init__(self, claims: Claims) -> None:
         self.claims = claims
-        self._items = ItemNumbers(claims.n_items, secrets.token_bytes(32))
+        self._items = ItemNumbers(secrets.token_bytes(32))
         with progress.task("verifying", sum(part.n_rows for part in claims.cell_parts)) as advance:
             self._findings = [inspect_part(part, claims, self._items, advance) for part in claims.parts]
 

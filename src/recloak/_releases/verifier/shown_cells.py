@@ -17,7 +17,7 @@ def shown_cells(
     claims: Claims, parts: Iterable[Part], item_ids: IdMap
 ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
     """Return users or groups and items block by block; an item that ``item_ids`` does not know is -1."""
-    items, known = ItemNumbers(claims.n_items), np.empty(0, np.int32)
+    items, known = ItemNumbers(), np.empty(0, np.int32)
     for part in parts:
         for names, ids, _ in blocks(claims.path(part), claims.columns(part)):
             numbers = items.encode(ids)[0]

@@ -31,7 +31,7 @@ class WrongTableError(ValueError):
 
 
 def blocks(path: Path, columns: tuple[str, ...]) -> Iterator[list[pa.Array]]:
-    """Return a file's columns block by block, the next being read meanwhile; raise `WrongTableError` or Arrow's errors."""
+    """Return a file's columns block by block, reading ahead by one; raise `WrongTableError` or Arrow's errors."""
     source = (_parquet_blocks if path.suffix == ".parquet" else _csv_blocks)(path, columns)
     with workers(1) as worker:
         waiting = worker.submit(next, source, None)
