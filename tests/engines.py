@@ -30,13 +30,26 @@ SETTINGS = (
 class Here:
     """The local engine."""
 
-    def publish(self, source: Path, folder: Path, layout: str | None = None, rng: int = 0, **options: Any) -> Path:
-        release = publish_here(read(source), options=PublishOptions(**options), pad_options=PAD, rng=rng)
+    def publish(
+        self,
+        source: Path,
+        folder: Path,
+        layout: str | None = None,
+        rng: int = 0,
+        predictor: str = "svd",
+        **options: Any,
+    ) -> Path:
+        padding = PAD.replace(predictor=predictor)
+        release = publish_here(read(source), options=PublishOptions(**options), pad_options=padding, rng=rng)
         release.write(folder, layout=layout)
         return folder
 
     def verify(self, folder: Path, **demands: Any) -> Any:
         return verify_here(folder, **demands)
+
+    def verify_against(self, folder: Path, source: Path, mapping: Path | None = None) -> Any:
+        """Verify as the owner, who has the source and knows who is who."""
+        return verify_here(folder, original=read(source), mapping=pl.read_parquet(mapping or mapping_of(folder)))
 
     def take_in(self, source: Path, **reading: Any) -> pl.DataFrame:
         return read(source, options=ReadOptions(**reading)).to_polars().select("user", "item", "rating")
@@ -48,21 +61,36 @@ class Spark:
     def __init__(self, session: Any, folder: Path) -> None:
         self.session, self.folder = session, folder
 
-    def publish(self, source: Path, folder: Path, layout: str | None = None, rng: int = 0, **options: Any) -> Path:
+    def publish(
+        self,
+        source: Path,
+        folder: Path,
+        layout: str | None = None,
+        rng: int = 0,
+        predictor: str = "svd",
+        **options: Any,
+    ) -> Path:
         from recloak._spark.publishing import publish
         from recloak._spark.session import SparkOptions
 
         cutting = SparkOptions(block_ratings=100, bin_users=30, part_cells=300)
         chosen = PublishOptions(**options)
         publish(
-            self.session, str(source), folder, layout=layout, options=chosen, cutting=cutting, pad_options=PAD, rng=rng
-        )
+            self.session, str(source), folder, layout=layout, options=chosen, cutting=cutting, rng=rng,
+            pad_options=PAD.replace(predictor=predictor),
+        )  # fmt: skip
         return folder
 
     def verify(self, folder: Path, **demands: Any) -> Any:
         from recloak._spark.verification import verify
 
         return verify(self.session, folder, **demands)
+
+    def verify_against(self, folder: Path, source: Path, mapping: Path | None = None) -> Any:
+        from recloak._spark.user_blocks import opened_blocks
+
+        with opened_blocks(self.session, str(source), block_ratings=100, beside=self.folder / "against") as blocks:
+            return self.verify(folder, original=blocks, mapping=mapping or mapping_of(folder))
 
     def take_in(self, source: Path, **reading: Any) -> pl.DataFrame:
         from recloak._spark.user_blocks import opened_blocks
@@ -82,9 +110,14 @@ def _rows(blocks: Any) -> Iterator[pl.DataFrame]:
         yield pl.DataFrame([users, items, pl.Series("rating", np.frombuffer(row["values"], np.float32))])
 
 
+def mapping_of(folder: Path) -> Path:
+    """Give where who is who lies."""
+    return folder.with_name(f"{folder.name}-private") / "mapping.parquet"
+
+
 def profiles_by_user(folder: Path) -> pl.DataFrame:
     """Join a release with its private folder: the row of every source user."""
-    mapping = pl.read_parquet(folder.with_name(f"{folder.name}-private") / "mapping.parquet")
+    mapping = pl.read_parquet(mapping_of(folder))
     if (folder / "ratings.parquet").exists():
         rows = pl.read_parquet(folder / "ratings.parquet").join(mapping, on="user")
     else:

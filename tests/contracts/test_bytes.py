@@ -416,7 +416,7 @@ def test_the_same_seed_gives_the_bytes_it_gave_on_spark_in_many_pieces(case, tmp
     layout, seed, options = CUT_SMALL[case]
     source = tmp_path / "texts.csv"
     source.write_bytes(sources()["texts.csv"])
-    Spark(spark_cluster, tmp_path).publish(source, tmp_path / "out", layout, rng=seed, **options)
+    Spark(spark_cluster, tmp_path).publish(source, tmp_path / "out", layout, rng=seed, **options)  # type: ignore[arg-type]
     compare(case, left_in(tmp_path, {source.name}))
 
 

@@ -8,11 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from recloak._core.errors import SourceError
+from recloak._core.errors import OptionError, SourceError
 from recloak._ratings.model import Ratings
 from recloak._ratings.readers import read
+from recloak._releases.model.release_format import sealed
 from recloak._releases.verifier import verify
-from tests.engines import Here, account_of, profiles_by_user
+from tests.engines import Here, account_of, mapping_of, profiles_by_user
 from tests.releases import tampering
 
 N_USERS, N_ITEMS = 70, 14
@@ -77,6 +78,61 @@ def obvious_ratings() -> Ratings:
     loved = (users < 6) == (items < 4)
     drop = (users * 8 + items) % 7 == 3
     return Ratings.from_arrays(users[~drop] + 100, items[~drop], np.where(loved, 5, 1)[~drop])
+
+
+@pytest.mark.parametrize("layout", ["long", "grouped"])
+def test_a_cap_on_links_is_kept_and_a_tighter_claim_is_refused(engine, source, tmp_path, layout):
+    folder = engine.publish(source, tmp_path / "release", layout, k=4, mode="pure", max_link=0.6)
+    (step,) = [step for step in account_of(folder)["steps"] if "max_link" in step]
+    rated = read(source).n_ratings
+    assert 0 < step["left_out"] < step["rated_cells"] <= rated
+    verdict = engine.verify_against(folder, source)
+    assert verdict.passed, verdict.problems
+    _claim(folder, max_link=0.3)
+    assert engine.verify(folder).passed  # nothing in the public files speaks against it
+    (problem,) = engine.verify_against(folder, source).problems
+    assert (problem,) == Here().verify_against(folder, source).problems
+    assert problem.startswith("max_link 0.3 does not hold")
+    assert problem.endswith(("up to 50%", "up to 60%"))  # two of four, or three of five
+
+
+def test_a_cap_is_not_measured_with_a_mapping_of_others(engine, source, tmp_path):
+    folder = Here().publish(source, tmp_path / "release", k=4, mode="pure", max_link=0.6)
+    mapping = pl.read_parquet(mapping_of(folder))
+    user_id, user = pl.col("user_id"), pl.col("user")
+    for number, wrong in enumerate(
+        [
+            mapping.head(N_USERS - 1),
+            mapping.with_columns(pl.when(user == 2).then(1).otherwise(user).cast(pl.Int32).alias("user")),
+            mapping.with_columns(pl.when(user == 2).then(pl.lit("u999")).otherwise(user_id).alias("user_id")),
+            mapping.with_columns(user_id=user.cast(pl.Int64)),
+            mapping.drop("user_id"),
+        ]
+    ):
+        wrong.write_parquet(path := tmp_path / f"{number}.parquet")
+        problems = engine.verify_against(folder, source, path).problems
+        assert problems == ("max_link could not be measured: the mapping does not name every user of the source once",)
+
+
+def test_a_cap_is_not_passed_over_without_who_is_who(engine, source, tmp_path):
+    folder = Here().publish(source, tmp_path / "release", k=4, mode="pure", max_link=0.6)
+    with pytest.raises(OptionError, match="private="):
+        engine.verify(folder, original=read(source))
+
+
+def _claim(folder: Path, **changes: object) -> None:
+    """Change what the manifest says and seal it again."""
+    manifest = {**json.loads((folder / "manifest.json").read_text()), **changes}
+    manifest["seal"] = sealed(manifest)
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+@pytest.mark.parametrize("predictor", ["svd", "bias", "mean"])
+def test_every_predictor_gives_everybody_in_one_group_the_same_row(engine, tmp_path, predictor):
+    source = write_source(tmp_path / "lake", obvious_ratings())
+    options = {"k": 12, "mode": "padded", "grid": 0.5, "predictor": predictor}
+    expected = profiles_by_user(Here().publish(source, tmp_path / "expected", **options))
+    assert profiles_by_user(engine.publish(source, tmp_path / "found", **options)).equals(expected)
 
 
 @pytest.mark.parametrize("mode", ["pure", "padded"])
@@ -144,7 +200,9 @@ def test_a_release_that_was_changed_is_refused(engine, tmp_path, seed):
         _copy(folder, copy)
         tamper(copy, chance)
         lawful = tamper is tampering.change_rows and tampering.is_lawful(copy)
-        assert engine.verify(copy).passed == lawful, tamper.__name__
+        verdict = engine.verify(copy)
+        assert verdict.passed == lawful, tamper.__name__
+        assert verdict == verify(copy), tamper.__name__
 
 
 def _copy(folder: Path, copy: Path) -> None:

@@ -96,7 +96,7 @@ def test_a_release_that_breaks_its_cap_is_not_published(ratings, tmp_path):
 def test_what_cannot_be_measured_does_not_pass(ratings, tmp_path):
     release = some_release(ratings, k=4, mode="pure", max_link=CAP)
     folder, mapping = release.write(tmp_path / "out"), release.mapping()
-    with pytest.raises(OptionError, match="--private"):
+    with pytest.raises(OptionError, match="private="):
         verify(folder, original=ratings)
     same = mapping.with_columns(user_id=pl.lit(mapping["user_id"][0]))
     for wrong in (mapping.head(39), mapping.with_columns(user=pl.lit(1)), same, mapping.drop("user_id")):

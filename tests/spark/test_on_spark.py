@@ -61,12 +61,14 @@ def test_everybody_as_a_target_gives_the_local_exposure_of_whole_rows(source, bl
     assert [level["candidates"] for level in found["levels"]] == [level["candidates"] for level in expected["levels"]]
 
 
-def test_padding_by_blocks_is_the_local_padding(source, blocks, monkeypatch):
+@pytest.mark.parametrize("predictor", ["svd", "bias", "mean"])
+def test_padding_by_blocks_is_the_local_padding(source, blocks, monkeypatch, predictor):
     """Also where the pieces of the blocks are added up in several steps."""
     from recloak._spark import padding
 
     monkeypatch.setattr(padding, "FAN", 3)
     ratings, chance, options = read(source), Randomness(2), PadOptions(rank=2, iterations=3, tolerance=0.0)
+    options = options.replace(predictor=predictor)
     found = padding.pad_blocks(blocks, options, chance.child("pad")).of(ratings)
     expected = pad(ratings, options, rng=chance)
     users, items = ratings.users(), ratings.items

@@ -15,17 +15,13 @@ from recloak._ratings.model import Ratings
 from recloak._related.options import MEASURES, SimilarityOptions
 from recloak._related.similarity import nearest
 from recloak._releases.factorise import Levels
-from recloak._releases.model.release_format import TABLES
 from recloak._releases.row_solver import Beliefs, RatingRows, RowSums, solve_rows, solve_sums, sum_rows
-from recloak._releases.verifier import verify
-from recloak._releases.verifier.scan import allowed
-from tests.releases.helpers import some_ratings, some_release
+from tests.releases.helpers import some_ratings
 
 pytest.importorskip("pyspark")
 
 from recloak._spark import similar_items
 from recloak._spark.array_cells import row_by_row
-from recloak._spark.marks import Part, look_at_cells
 from recloak._spark.naming import dealt, group_key, user_key
 from recloak._spark.padding import _packed, _unpacked
 from recloak._spark.user_bins import BinLimits, Piece, pack, take_users
@@ -128,32 +124,6 @@ def _lay_down(ratings: Ratings, folder: Path) -> None:
     for block, part in enumerate(np.array_split(np.arange(ratings.n_users), 3)):
         row = block_row(take_users(ratings, part), block, kinds)
         pq.write_table(pa.Table.from_batches([row]), folder / f"part-{block}.parquet")
-
-
-@pytest.mark.parametrize("layout", ["long", "grouped"])
-def test_marks_of_a_part_tell_equal_rows_from_others(tmp_path, layout):
-    release = some_release(some_ratings(30, 8), k=3, mode="pure", grid=0.5)
-    folder = release.write(tmp_path / "out", layout=layout)
-    table = "ratings" if layout == "long" else "profiles"
-    path = folder / f"{table}.parquet"
-    most = 30 if layout == "long" else release.facts.n_groups
-    from recloak._core.files import sha256_of
-
-    part = Part(table, 0, path, sha256_of(path), TABLES[layout][table], most)
-    labels = allowed(1.0, 5.0, 0.5)
-    seen = look_at_cells(part, labels, (5, 9), b"s")
-    assert seen.problem is None
-    assert seen.n_rows == pq.read_metadata(path).num_rows
-    rows: dict[int, list[tuple[int, float]]] = {}
-    for name, item, rating in pq.read_table(path).to_pandas().itertuples(index=False):
-        rows.setdefault(name, []).append((item, rating))
-    marks = dict(zip(np.concatenate(seen.names).tolist(), map(tuple, np.concatenate(seen.marks).tolist()), strict=True))
-    same = {(a, b) for a in rows for b in rows if rows[a] == rows[b]}
-    assert same == {(a, b) for a in marks for b in marks if marks[a] == marks[b]}
-    assert look_at_cells(part._replace(sha256="0" * 64), labels, (5, 9), b"s").problem is not None
-    assert look_at_cells(part._replace(most=2), labels, (5, 9), b"s").problem is not None
-    assert look_at_cells(part, allowed(1.0, 5.0, 0.4), (5, 9), b"s").problem is not None
-    assert verify(folder).passed
 
 
 class _Settings:

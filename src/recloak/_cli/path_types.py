@@ -125,15 +125,21 @@ def require_private(folder: Path, private: Path | None) -> None:
         raise SourceError(f"there is no {_MAPPING}: not the private folder of a release", file=hidden)
 
 
-def mapping_of(folder: Path, private: Path | None) -> pl.DataFrame | None:
-    """Read who is who from a private folder; nothing where none was named and there is none beside the release."""
-    hidden = private_of(folder, private)
-    if private is None and not (hidden / _MAPPING).exists():
+def mapping_path(folder: Path, private: Path | None) -> Path | None:
+    """Return where who is who lies; None where no folder was named and there is none beside the release."""
+    path = private_of(folder, private) / _MAPPING
+    if private is None and not path.exists():
         return None
     require_private(folder, private)
+    return path
+
+
+def mapping_of(folder: Path, private: Path | None) -> pl.DataFrame | None:
+    """Read who is who from a private folder, where there is one."""
     import polars as pl
 
-    return pl.read_parquet(hidden / _MAPPING)
+    path = mapping_path(folder, private)
+    return None if path is None else pl.read_parquet(path)
 
 
 def require_apart(out: Path | None, *sources: str | Path) -> None:

@@ -16,7 +16,6 @@ _MAX_LINK = option(
     f"{', '.join(modes_with('max_link'))}: leave out items that more than this share of a group rated",
     above=0,
     at_most=1,
-    spark=False,
 )
 _GRID = option(None, "step of the published grid of labels, or none; by default chosen per mode")
 RANK = 22

@@ -83,8 +83,8 @@ def item_means(ratings: Ratings, _options: PadOptions, _rng: Randomness) -> Padd
 
 _ALL = (
     Predictor("svd", "by biases and factors", factors),
-    Predictor("bias", "by biases of users and items", biases, on_spark=False),
-    Predictor("mean", "by the item's mean", item_means, on_spark=False),
+    Predictor("bias", "by biases of users and items", biases),
+    Predictor("mean", "by the item's mean", item_means),
 )
 
 PREDICTORS: dict[str, Predictor] = {predictor.name: predictor for predictor in _ALL}

@@ -96,11 +96,14 @@ def make_release(
                 profiles, ratings, grouping, group_means(padding, grouping), grid, options.wanted_diversity, rng=rng
             )
             notes.update(diversity=options.diversity, fake_cells=n_fake)
-    n_ratings = int((profiles.counts * grouping.sizes).sum())
     facts = facts_of(
-        options, grid, n_users=ratings.n_users, n_items=_n_shown(profiles), n_ratings=n_ratings,
+        options,
+        grid,
+        n_users=ratings.n_users,
+        n_items=int(np.count_nonzero(items_shown(profiles))),
+        n_ratings=int((profiles.counts * grouping.sizes).sum()),
         n_groups=grouping.n_groups,
-    )  # fmt: skip
+    )
     account = {
         "seed": rng.seed,
         "options": options.to_mapping(),
@@ -173,10 +176,9 @@ def facts_of(options: PublishOptions, grid: Grid, **counts: int) -> Facts:
     )
 
 
-def _n_shown(profiles: Profiles) -> int:
-    """Count the items that stand in some profile; only a cap on links can leave one out altogether."""
-    if not isinstance(profiles, SparseProfiles):
-        return profiles.n_items
-    shown = np.zeros(profiles.n_items, np.bool_)
-    shown[profiles.items] = True
-    return int(np.count_nonzero(shown))
+def items_shown(profiles: Profiles) -> NDArray[np.bool_]:
+    """Return which items stand in some profile; only a cap on links can leave one out altogether."""
+    shown = np.full(profiles.n_items, not isinstance(profiles, SparseProfiles))
+    if isinstance(profiles, SparseProfiles):
+        shown[profiles.items] = True
+    return shown

@@ -22,8 +22,8 @@ from recloak._core.files import sha256_of
 from recloak._core.threads import workers
 from recloak._releases.card import data_card
 from recloak._releases.folder_checks import ACCOUNT, MAPPING, both_or_none, check_folders
-from recloak._releases.manifest import make_manifest
-from recloak._releases.model.release_format import CARD, MANIFEST, TABLES, table_names
+from recloak._releases.manifest import Facts, make_manifest
+from recloak._releases.model.release_format import CARD, MANIFEST, TABLES, Verdict, table_names
 from recloak._releases.options import WriteOptions
 from recloak._releases.packed_table import packed_file
 from recloak._releases.profiles import FullProfiles
@@ -43,29 +43,39 @@ def write_release(
     public, hidden = check_folders(folder, private)
     with both_or_none(public, hidden) as (aside, hidden_aside):
         write_public(release, aside, layout, file_format)
-        _require_pass(release, aside)
-        about = {"folder": str(public.resolve()), "layout": layout, "format": file_format}
-        about["manifest_sha256"] = sha256_of(aside / MANIFEST)
-        write_private(release, hidden_aside, about)
+        require_pass(_verified(release, aside))
+        write_private(release, hidden_aside, about_release(public, aside, layout, file_format))
     return public
 
 
-def _require_pass(release: Release, folder: Path) -> None:
+def _verified(release: Release, folder: Path) -> Verdict:
     """Verify what was written, as a stranger would; diversity and a cap on links need the source."""
     facts = release.facts
     original = None if facts.diversity is None and facts.max_link is None else release.source
     mapping = None if facts.max_link is None else release.mapping()
-    verdict = verify(folder, k=facts.k, original=original, diversity=facts.diversity, mapping=mapping)
+    return verify(folder, k=facts.k, original=original, diversity=facts.diversity, mapping=mapping)
+
+
+def require_pass(verdict: Verdict) -> None:
+    """Refuse to publish what was not found to keep its promise."""
     if not verdict.passed:
         raise RefusedError(f"the release does not keep its promise, so nothing was published: {verdict.problems[0]}")
 
 
 def write_public(release: Release, folder: Path, layout: str, file_format: str) -> None:
-    """Write tables, data card and manifest into a folder; every file carries the same fixed time of change."""
+    """Write tables, data card and manifest into a folder."""
     names = table_names(layout, file_format)
     rows = {names[table]: _write_table(release, folder / names[table], layout, table, file_format) for table in names}
-    (folder / CARD).write_text(data_card(release.facts, layout, file_format), encoding="utf-8")
-    manifest = make_manifest(release.facts, layout, file_format, folder, rows)
+    write_card_and_manifest(folder, release.facts, layout, file_format, rows=rows)
+
+
+def write_card_and_manifest(folder: Path, facts: Facts, layout: str, file_format: str, **tables: Any) -> None:
+    """Write what a stranger is told about the tables, the rows or parts of which are ``tables`` of `make_manifest`.
+
+    Every file carries the same fixed time of change.
+    """
+    (folder / CARD).write_text(data_card(facts, layout, file_format), encoding="utf-8")
+    manifest = make_manifest(facts, layout, file_format, folder, **tables)
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2, allow_nan=False) + "\n", encoding="utf-8")
     for file in folder.iterdir():
         os.utime(file, (0, 0))
@@ -125,10 +135,21 @@ def _write_members(release: Release, path: Path, file_format: str) -> int:
     return len(users)
 
 
+def about_release(public: Path, aside: Path, layout: str, file_format: str) -> dict[str, Any]:
+    """Return what the private account says of the public folder, which is still written aside."""
+    digest = sha256_of(aside / MANIFEST)
+    return {"folder": str(public.resolve()), "layout": layout, "format": file_format, "manifest_sha256": digest}
+
+
 def write_private(release: Release, folder: Path, about: dict[str, Any]) -> None:
     """Write who is who and the account of what was done; only the owner may read them."""
     release.mapping().write_parquet(folder / MAPPING)
-    account = {**release.account, "release": about}
-    (folder / ACCOUNT).write_text(json.dumps(account, indent=2) + "\n", encoding="utf-8")
-    for file in folder.iterdir():
-        file.chmod(0o600)
+    (folder / MAPPING).chmod(0o600)
+    write_account(folder, release.account, about)
+
+
+def write_account(folder: Path, account: dict[str, Any], about: dict[str, Any]) -> None:
+    """Write the account of what was done; only the owner may read it."""
+    text = json.dumps({**account, "release": about}, indent=2) + "\n"
+    (folder / ACCOUNT).write_text(text, encoding="utf-8")
+    (folder / ACCOUNT).chmod(0o600)

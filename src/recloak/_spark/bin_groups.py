@@ -55,7 +55,7 @@ class Plan:
     def base(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """The items' part of a mean prediction: ``mu + b_i``, and the factors by rows of (rank, n_items)."""
         mean, rank = self.padding.items.mean, self.padding.items.rank
-        base = mean[:, rank] + np.float32(self.padding.before.levels.mu)
+        base = mean[:, rank] + np.float32(self.padding.mu)
         return base, np.ascontiguousarray(mean[:, :rank].T)
 
 
@@ -108,7 +108,7 @@ def bin_values(table: pa.Table, plan: Plan) -> tuple[Ratings, Padding]:
     ratings = Ratings(indptr, items, values, ids, plan.item_ids, scale)
     factors = factors.reshape(len(counts), rank)
     item_side = mean[:, rank].copy(), factors, mean[:, :rank].copy()
-    return ratings, Padding(plan.padding.before.levels.mu, bias, *item_side, scale)
+    return ratings, Padding(plan.padding.mu, bias, *item_side, scale)
 
 
 def grouped_rows(ratings: Ratings, padding: Padding, plan: Plan, number: int) -> dict[str, list[Any]]:

@@ -70,15 +70,22 @@ class ItemSide:
 class ItemPadding:
     """The padding without its users, whom any block can solve for itself from their ratings.
 
-    As on one machine the users of the last round were solved against the items of the round before.
+    As on one machine the users of the last round were solved against the items of the round before; a predictor that
+    knows nothing of users has none.
     """
 
-    before: ItemSide
+    mu: float
     items: Beliefs
     scale: Scale
+    before: ItemSide | None
 
     def of(self, ratings: Ratings) -> Padding:
-        """Give the padding of some users' ratings."""
+        """Return the padding of some users' ratings."""
+        if self.before is None:
+            nothing = np.zeros((ratings.n_users, 1), np.float32)
+            return Padding(
+                self.mu, nothing[:, 0], self.items.mean[:, 0], nothing[:, 1:], self.items.mean[:, 1:], self.scale
+            )
         users = self.before.solve(RatingRows(ratings.indptr, ratings.items, ratings.values))
         return Factorisation(users, self.items, self.before.levels, 0.0).padding(ratings)
 
@@ -91,6 +98,20 @@ class Sides(NamedTuple):
 
 
 def pad_blocks(blocks: Blocks, options: PadOptions, rng: Randomness) -> ItemPadding:
+    """Predict every cell by the predictor that the options name, as `_releases.pad.pad` does."""
+    if options.predictor == "mean":
+        return _item_means(blocks)
+    return _factors(blocks, options.replace(rank=0) if options.predictor == "bias" else options, rng)
+
+
+def _item_means(blocks: Blocks) -> ItemPadding:
+    """Predict a cell by its item's mean, as `_releases.pad.item_means` does."""
+    sums = _summed(blocks, _bias_pieces(blocks.mean, None))
+    bias = (sums / np.maximum(blocks.popularity, 1)[:, None]).astype(np.float32)
+    return ItemPadding(blocks.mean, Beliefs(bias, np.zeros_like(bias)), blocks.scale, None)
+
+
+def _factors(blocks: Blocks, options: PadOptions, rng: Randomness) -> ItemPadding:
     """Factorise as `_releases.factorise.factorise` does."""
     with task("padding", options.iterations + 2 * START_ROUNDS) as advance:
         side = _start(blocks, options.n_factors, rng, advance)
@@ -101,7 +122,7 @@ def pad_blocks(blocks: Blocks, options: PadOptions, rng: Randomness) -> ItemPadd
             if n == options.iterations or previous - energy < options.tolerance:
                 break
             side, previous = following, energy
-    return ItemPadding(side, following.items, blocks.scale)
+    return ItemPadding(side.levels.mu, following.items, blocks.scale, side)
 
 
 def sides_of(row: dict[str, pa.Scalar], n_items: int) -> Sides:

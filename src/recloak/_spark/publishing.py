@@ -7,38 +7,37 @@ in the end), so that a lost worker costs only the tasks it was at.
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from pyspark.sql import functions as sf
 
-from recloak._core.errors import RefusedError
-from recloak._core.files import scratch_folder, sha256_of
+from recloak._core.files import scratch_folder
 from recloak._core.progress import task
 from recloak._core.randomness import Randomness, Rng, randomness
 from recloak._ratings.options import ReadOptions
-from recloak._releases.card import data_card
-from recloak._releases.folder_checks import ACCOUNT, both_or_none, check_folders
+from recloak._releases.folder_checks import MAPPING, both_or_none, check_folders
 from recloak._releases.group import GroupOptions
-from recloak._releases.manifest import Facts, make_manifest
-from recloak._releases.model.release_format import CARD, MANIFEST
+from recloak._releases.manifest import Facts
+from recloak._releases.model.release_format import Verdict
 from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
 from recloak._releases.publishing import StepLog, confidence_of, facts_of, require_enough
-from recloak._spark.array_cells import address, array, row_by_row
+from recloak._releases.release_folders import about_release, require_pass, write_account, write_card_and_manifest
+from recloak._spark.array_cells import address, array, batch, row_by_row, rows_of
 from recloak._spark.bin_groups import Plan, group_bins
 from recloak._spark.naming import secret_key
 from recloak._spark.padding import pad_blocks
-from recloak._spark.part_writing import Described, PartFolders
+from recloak._spark.part_writing import PartFolders
 from recloak._spark.release_tables import Naming, write_tables
 from recloak._spark.session import SparkOptions, told_plainly
 from recloak._spark.source import open_source
 from recloak._spark.user_bins import BinLimits, bin_users
-from recloak._spark.user_blocks import Blocks, make_blocks
+from recloak._spark.user_blocks import Blocks, added_up, make_blocks
 from recloak._spark.verification import verify
 
 if TYPE_CHECKING:
@@ -85,8 +84,8 @@ def publish(
             plan, groups = work.group(blocks, scratch)
             with both_or_none(public, hidden) as (aside, hidden_aside):
                 facts = work.write(blocks, plan, groups, PartFolders(aside, hidden_aside, scratch))
-                work.require_pass(aside, facts, blocks)
-                work.write_account(hidden_aside, public, aside, blocks)
+                require_pass(work.verify(PartFolders(aside, hidden_aside, scratch), facts, blocks))
+                write_account(hidden_aside, work.account(blocks), about_release(public, aside, layout, "parquet"))
     return SparkRelease(facts, public, hidden)
 
 
@@ -142,65 +141,66 @@ class _Work:
         return BinLimits(self.cutting.bin_users, self.cutting.bin_ratings, max(least, k))
 
     def _about(self, groups: DataFrame) -> dict[str, Any]:
-        """Say how sure an adversary can be about a link, from counts by bin."""
+        """Return how sure an adversary can be about a link, from counts by bin, and what was put in or left out."""
         links = groups.where(sf.length("links") > 0).select("links", "n_fake").toArrow()
         counts = np.sum([array(cell, np.int64) for cell in links["links"]], axis=0)
         side = 2 * self.options.k
         about = confidence_of(counts.reshape(side, side))
-        fake = {} if self.options.diversity is None else {"fake_cells": int(np.sum(links["n_fake"].to_numpy()))}
-        return {"n_groups": groups.count(), **about, **fake}
+        if self.options.diversity is not None:
+            about["fake_cells"] = int(np.sum(links["n_fake"].to_numpy()))
+        n_groups, n_cells = groups.agg(sf.count("*"), sf.sum("n_cells")).collect()[0]
+        if self.options.max_link is not None:
+            about.update(max_link=self.options.max_link, left_out=about["rated_cells"] - n_cells)
+        return {"n_groups": n_groups, **about}
 
     def write(self, blocks: Blocks, plan: Plan, groups: DataFrame, places: PartFolders) -> Facts:
         """Name everything afresh and write the tables, the card and the manifest."""
-        facts = _facts(blocks, plan, groups, self.options)
+        facts = _facts(blocks, plan, groups)
         with self.log.step("name afresh and write") as notes:
             secret = secret_key(blocks, self.chance.child("release"))
             naming = Naming(self.spark, plan, secret, facts, places, self.layout, self.cutting.part_cells)
             parts = write_tables(naming, groups)
             notes["n_parts"] = len(parts)
-        _write_about(places.public, facts, self.layout, parts)
+        entries = {part.file: part.entry() for part in parts}
+        write_card_and_manifest(places.public, facts, self.layout, "parquet", parts=entries)
         return facts
 
-    def require_pass(self, folder: Path, facts: Facts, blocks: Blocks) -> None:
-        """Verify what was written, as a stranger would; diversity needs the source."""
-        original = None if facts.diversity is None else blocks
+    def verify(self, places: PartFolders, facts: Facts, blocks: Blocks) -> Verdict:
+        """Verify what was written, as a stranger would; diversity and a cap on links need the source."""
+        original = None if facts.diversity is None and facts.max_link is None else blocks
         with self.log.step("verify"):
-            verdict = verify(self.spark, folder, k=facts.k, original=original, diversity=facts.diversity)
-        if not verdict.passed:
-            raise RefusedError(
-                f"the release does not keep its promise, so nothing was published: {verdict.problems[0]}"
-            )
+            return verify(
+                self.spark, places.public, k=facts.k, original=original, diversity=facts.diversity,
+                mapping=places.private / MAPPING,
+            )  # fmt: skip
 
-    def write_account(self, folder: Path, public: Path, aside: Path, blocks: Blocks) -> None:
-        """Write the account of what was done; only the owner may read it."""
-        about = {"folder": str(public.resolve()), "layout": self.layout, "format": "parquet"}
-        about["manifest_sha256"] = sha256_of(aside / MANIFEST)
+    def account(self, blocks: Blocks) -> dict[str, Any]:
+        """Return the account of what was done."""
         counts = {"n_users": blocks.n_users, "n_items": blocks.n_items, "n_ratings": blocks.n_ratings}
-        account = {
+        return {
             "seed": self.chance.seed,
             "options": self.options.to_mapping(),
             "padding": self.pad_options.to_mapping(),
             "engine": "spark",
             "counts": counts,
             "steps": self.log.steps,
-            "release": about,
         }
-        (folder / ACCOUNT).write_text(json.dumps(account, indent=2) + "\n", encoding="utf-8")
-        (folder / ACCOUNT).chmod(0o600)
 
 
-def _facts(blocks: Blocks, plan: Plan, groups: DataFrame, options: PublishOptions) -> Facts:
-    counted = groups.agg(sf.count("*").alias("n"), sf.sum(sf.col("n_members") * sf.col("n_cells")).alias("cells"))
-    n_groups, n_ratings = counted.collect()[0]
-    return facts_of(
-        options, plan.grid, n_users=blocks.n_users, n_items=blocks.n_items, n_ratings=n_ratings, n_groups=n_groups
-    )
+def _facts(blocks: Blocks, plan: Plan, groups: DataFrame) -> Facts:
+    sums = groups.agg(sf.count("*"), sf.sum(sf.col("n_members") * sf.col("n_cells"))).collect()[0]
+    n_items = blocks.n_items if plan.options.max_link is None else _n_shown(groups, blocks.n_items)
+    counts = {"n_users": blocks.n_users, "n_items": n_items, "n_ratings": sums[1], "n_groups": sums[0]}
+    return facts_of(plan.options, plan.grid, **counts)
 
 
-def _write_about(folder: Path, facts: Facts, layout: str, parts: list[Described]) -> None:
-    """Write the data card and the manifest; every file carries the same fixed time of change."""
-    (folder / CARD).write_text(data_card(facts, layout, "parquet"), encoding="utf-8")
-    manifest = make_manifest(facts, layout, "parquet", folder, parts={part.file: part.entry() for part in parts})
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    for entry in folder.iterdir():
-        os.utime(entry, (0, 0))
+def _n_shown(groups: DataFrame, n_items: int) -> int:
+    """Count the items that stand in some row; a cap on links can leave one out altogether."""
+
+    def mark(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        shown = np.zeros(n_items, np.int64)
+        for row in rows_of(batches):
+            shown[array(row["items"], np.int32)] = 1
+        yield batch({"shown": [shown]}, {"shown": pa.binary()})
+
+    return int(np.count_nonzero(added_up(groups.select("items").mapInArrow(mark, "shown binary"), "shown")))

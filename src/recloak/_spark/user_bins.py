@@ -77,9 +77,7 @@ def point_matrix(padding: ItemPadding, popularity: NDArray[np.int64]) -> NDArray
     """Give R such that ``(p_u, b_u) R`` are points whose squared distances are errors (see `_releases.embed`)."""
     rank, nobody = padding.items.rank, np.zeros(0, np.float32)
     mean = padding.items.mean
-    items = Padding(
-        padding.before.levels.mu, nobody, mean[:, rank], nobody.reshape(0, rank), mean[:, :rank], padding.scale
-    )
+    items = Padding(padding.mu, nobody, mean[:, rank], nobody.reshape(0, rank), mean[:, :rank], padding.scale)
     return root(gram(items, item_weights(items, popularity))).astype(np.float32)
 
 

@@ -10,7 +10,7 @@ import click
 
 from recloak._cli.common import emit_json, gather, json_option, source_options, with_progress
 from recloak._cli.engine import engine_options, on_spark, spark_session
-from recloak._cli.path_types import FOLDER, SOURCE, mapping_of
+from recloak._cli.path_types import FOLDER, SOURCE, mapping_of, mapping_path
 from recloak._releases.model.release_format import MANIFEST
 
 if TYPE_CHECKING:
@@ -91,5 +91,6 @@ def _on_spark(
 
         if original is None:
             return verify(spark, folder, k=k, diversity=diversity)
+        mapping = mapping_path(folder, given["private"])
         with opened_blocks(spark, original, gather(ReadOptions, given)) as blocks:
-            return verify(spark, folder, k=k, original=blocks, diversity=diversity)
+            return verify(spark, folder, k=k, original=blocks, diversity=diversity, mapping=mapping)

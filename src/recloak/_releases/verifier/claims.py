@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from recloak._core.errors import OptionError
 from recloak._releases.model.modes import MODES, modes_with
@@ -54,6 +54,20 @@ _FIELDS: dict[str, tuple[type, ...]] = {
 _LATER = ("max_link",)  # fields that the first releases do not have; they promise nothing of the kind
 
 
+class Part(NamedTuple):
+    """A file of a table as the manifest describes it: the whole table, or one of the parts in the table's folder."""
+
+    table: str
+    name: str
+    sha256: str
+    n_rows: int
+
+    @property
+    def label(self) -> str:
+        """The name without its ending, as sentences use it."""
+        return self.name.rpartition(".")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Claims:
     """The claims of a manifest whose form is right."""
@@ -72,14 +86,36 @@ class Claims:
     n_groups: int
     low: float
     high: float
-    rows: dict[str, int]  # by table
-    digests: dict[str, str]  # by file of a table, in the order of the parts
+    parts: tuple[Part, ...]  # by table, in the order of the layout
+
+    @property
+    def row_name(self) -> str:
+        """What a row of cells belongs to: ``user`` or ``group``."""
+        return "user" if self.layout == "long" else "group"
+
+    @property
+    def n_names(self) -> int:
+        """How many users or groups have a row of cells."""
+        return self.n_users if self.layout == "long" else self.n_groups
+
+    @property
+    def cell_parts(self) -> list[Part]:
+        """The parts of the table that holds items and ratings."""
+        return [part for part in self.parts if part.table != "members"]
+
+    def columns(self, part: Part) -> tuple[str, ...]:
+        """Return the columns that a part must have."""
+        return TABLES[self.layout][part.table]
+
+    def path(self, part: Part) -> Path:
+        """Return where a part lies."""
+        return self.folder / part.name
 
 
-def read_claims(folder: Path, *, hashed: bool = True) -> tuple[Claims | None, list[str]]:
-    """Read the manifest and hold it against the folder; claims are None where its form is wrong.
+def read_claims(folder: Path) -> tuple[Claims | None, list[str]]:
+    """Read the manifest and compare it with the folder; claims are None where its form is wrong.
 
-    Without ``hashed`` the tables' SHA-256 are left to the caller, who may have many hands.
+    The tables' SHA-256 are left to whoever opens them.
     """
     try:
         manifest = _load(folder / MANIFEST)
@@ -90,7 +126,8 @@ def read_claims(folder: Path, *, hashed: bool = True) -> tuple[Claims | None, li
     problems = list(_form_problems(manifest))
     if problems:
         return None, problems
-    return _claims(folder, manifest), list(_folder_problems(folder, manifest, hashed=hashed))
+    claims = _claims(folder, manifest)
+    return claims, list(_folder_problems(folder, manifest)) or list(_size_problems(claims))
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -166,7 +203,7 @@ def _file_entry_problems(manifest: dict[str, Any]) -> Iterator[str]:
 
 
 def _parts(manifest: dict[str, Any]) -> dict[str, list[str]]:
-    """Give the files of each table: one of its name or, where that is a folder, its parts from 0 on."""
+    """Return the files of each table: one of its name or, where that is a folder, its parts from 0 on."""
     files, parts = manifest["files"], {}
     for table, file in table_names(manifest["layout"], manifest["file_format"]).items():
         numbered = itertools.takewhile(files.__contains__, (part_name(file, part) for part in itertools.count()))
@@ -196,8 +233,8 @@ def _are_sentences(texts: list[Any]) -> bool:
     return bool(texts) and all(isinstance(text, str) and text for text in texts)
 
 
-def _folder_problems(folder: Path, manifest: dict[str, Any], *, hashed: bool) -> Iterator[str]:
-    """Hold every file against its size and hash, and refuse files that the manifest does not name."""
+def _folder_problems(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
+    """Compare every file with its size, and the card with its hash; refuse files that the manifest does not name."""
     expected = set(manifest["files"]) | {MANIFEST}
     present = _present(folder, {name.partition("/")[0] for name in expected if "/" in name})
     yield from (f"{name}: is not part of the release" for name in sorted(set(present) - expected))
@@ -209,12 +246,22 @@ def _folder_problems(folder: Path, manifest: dict[str, Any], *, hashed: bool) ->
             yield f"{name}: must be a file of its own"
         elif present[name].stat().st_size != entry["bytes"]:
             yield f"{name}: has {present[name].stat().st_size} bytes, the manifest says {entry['bytes']}"
-        elif (hashed or name == CARD) and digest_of(present[name]) != entry["sha256"]:
+        elif name == CARD and digest_of(present[name]) != entry["sha256"]:
             yield f"{name}: its SHA-256 is not the one in the manifest"
 
 
+def _size_problems(claims: Claims) -> Iterator[str]:
+    """Refuse counts that contradict each other."""
+    n_cells = sum(part.n_rows for part in claims.cell_parts)
+    if max(claims.n_items, claims.n_names) > n_cells:
+        yield "the manifest says more users, groups or items than there are rows"
+    members = [part.n_rows for part in claims.parts if part.table == "members"]
+    if members and sum(members) != claims.n_users:
+        yield "the manifest says more or fewer users than there are members"
+
+
 def _present(folder: Path, tables: set[str]) -> dict[str, Path]:
-    """Give what lies in the folder, and in the folders of those tables that lie in parts."""
+    """Return what lies in the folder, and in the folders of those tables that lie in parts."""
     found: dict[str, Path] = {}
     for entry in folder.iterdir():
         if entry.name in tables and entry.is_dir() and not entry.is_symlink():
@@ -225,7 +272,7 @@ def _present(folder: Path, tables: set[str]) -> dict[str, Path]:
 
 
 def digest_of(path: Path) -> str:
-    """Give the SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -248,6 +295,9 @@ def _claims(folder: Path, manifest: dict[str, Any]) -> Claims:
         manifest["n_groups"],
         float(manifest["scale"]["low"]),
         float(manifest["scale"]["high"]),
-        {table: sum(files[name]["rows"] for name in names) for table, names in parts.items()},
-        {name: files[name]["sha256"] for names in parts.values() for name in names},
+        tuple(
+            Part(table, name, files[name]["sha256"], files[name]["rows"])
+            for table, names in parts.items()
+            for name in names
+        ),
     )

@@ -7,6 +7,7 @@ For every b at once it is enough that each user's whole set of items stands in l
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -16,40 +17,49 @@ from recloak._core.errors import OptionError
 from recloak._core.threads import in_shares
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
-from recloak._releases.model.release_format import TABLES, Diversity
+from recloak._releases.model.release_format import Diversity
 from recloak._releases.verifier.claims import Claims
-from recloak._releases.verifier.contents import Contents
-from recloak._releases.verifier.table_blocks import blocks
+from recloak._releases.verifier.shown_cells import shown_cells
 
 _MOST_SETS = 1e10
 
 
-def check_diversity(claims: Claims, contents: Contents, original: Ratings, diversity: Diversity) -> list[str]:
-    """Say which promise of diversity is broken, if any."""
-    if contents.items is None or contents.firsts is None:
-        return ["diversity could not be measured"]
+class Starved(NamedTuple):
+    """How many users have items that stand together in too few rows, and how many items stand in none at all."""
+
+    n_users: int
+    n_missing: int
+
+    def problems(self, diversity: Diversity) -> list[str]:
+        """Say which promise of diversity is broken, if any."""
+        if self.n_missing:
+            return ["an item that someone rated in the original is not in the release"]
+        if not self.n_users:
+            return []
+        kind = "the sets" if diversity.b is None else f"sets of {diversity.b}"
+        return [
+            f"diversity {diversity} does not hold: {kind} of items of {self.n_users} users "
+            f"stand in fewer than {diversity.l} distinct rows"
+        ]
+
+
+def starved_users(bits: NDArray[np.uint64], original: Ratings, diversity: Diversity) -> Starved:
+    """Compare users of the original with the rows that hold each item (`item_bits`)."""
     _require_feasible(original, diversity)
-    numbers = original_items(contents, original)
-    if (numbers < 0).any():
-        return ["an item that someone rated in the original is not in the release"]
-    bits = _item_bits(claims, contents)
-    starved = np.zeros(original.n_users, np.int64)
-    b = 0 if diversity.b is None else diversity.b
-    in_shares(_count_starved, original.n_users, original.indptr, numbers, bits, b, diversity.l, starved)
-    if not starved.any():
-        return []
-    kind = "the sets" if b == 0 else f"sets of {b}"
-    return [
-        f"diversity {diversity} does not hold: {kind} of items of {np.count_nonzero(starved)} users "
-        f"stand in fewer than {diversity.l} distinct rows"
-    ]
+    n_missing = int(np.count_nonzero((original.popularity > 0) & ~bits.any(axis=1)))
+    if n_missing:
+        return Starved(0, n_missing)
+    starved, b = np.zeros(original.n_users, np.int64), diversity.b or 0
+    in_shares(_count_starved, original.n_users, original.indptr, original.items, bits, b, diversity.l, starved)
+    return Starved(int(np.count_nonzero(starved)), 0)
 
 
 def _require_feasible(original: Ratings, diversity: Diversity) -> None:
     """Refuse to enumerate more sets than can be enumerated; the whole sets are always cheap."""
     if diversity.b is None:
         return
-    n_sets = float(sum(math.comb(int(n), diversity.b) * int(m) for n, m in _histogram(original.activity)))
+    sizes, n_users = np.unique(original.activity, return_counts=True)
+    n_sets = float(sum(math.comb(int(n), diversity.b) * int(m) for n, m in zip(sizes, n_users, strict=True)))
     if n_sets > _MOST_SETS:
         raise OptionError(
             f"diversity {diversity} means {n_sets:.1e} sets of items to look at, more than {_MOST_SETS:.0e}; "
@@ -57,40 +67,20 @@ def _require_feasible(original: Ratings, diversity: Diversity) -> None:
         )
 
 
-def _histogram(values: NDArray[np.int64]) -> list[tuple[int, int]]:
-    distinct, counts = np.unique(values, return_counts=True)
-    return list(zip(distinct.tolist(), counts.tolist(), strict=True))
-
-
-def original_items(contents: Contents, original: Ratings) -> NDArray[np.int32]:
-    """Give the release's number of each item of the original's ratings, -1 where it is not there."""
-    assert contents.items is not None
-    ids = contents.items.ids()
-    released = IdMap.of(ids)
-    number = np.empty(len(ids), np.int32)
-    number[released.encode(ids)] = np.arange(len(ids), dtype=np.int32)
-    codes = released.encode(original.item_ids.ids)
-    return np.where(codes < 0, np.int32(-1), number[codes])[original.items]
-
-
-def _item_bits(claims: Claims, contents: Contents) -> NDArray[np.uint64]:
-    """Read the release again: which distinct rows hold an item, one bit each, by item."""
-    assert contents.items is not None and contents.firsts is not None  # noqa: PT018 (one condition)
-    table = "ratings" if claims.layout == "long" else "profiles"
-    n_rows = claims.n_users if claims.layout == "long" else claims.n_groups
-    place = np.full(n_rows, -1, np.int64)
-    place[contents.firsts] = np.arange(len(contents.firsts))
-    bits = np.zeros((len(contents.items), -(-len(contents.firsts) // 64)), np.uint64)
-    for names, ids, _ in blocks(claims.folder / f"{table}.{claims.file_format}", TABLES[claims.layout][table]):
-        numbers, _ranks = contents.items.encode(ids)
-        _set_bits(place[names.to_numpy() - 1], numbers, bits)
+def item_bits(claims: Claims, models: NDArray[np.int64], item_ids: IdMap) -> NDArray[np.uint64]:
+    """Return which distinct rows hold an item, one bit each, by item; ``models`` names one holder of each row."""
+    place = np.full(claims.n_names, -1, np.int64)
+    place[models - 1] = np.arange(len(models))
+    bits = np.zeros((len(item_ids), -(-len(models) // 64)), np.uint64)
+    for names, items in shown_cells(claims, claims.cell_parts, item_ids):
+        _set_bits(place[names - 1], items, bits)
     return bits
 
 
 @njit(cache=True, nogil=True)
 def _set_bits(places, numbers, bits):  # type: ignore[no-untyped-def]
     for r in range(len(places)):
-        if places[r] >= 0:
+        if places[r] >= 0 and numbers[r] >= 0:
             bits[numbers[r], places[r] >> 6] |= np.uint64(1) << np.uint64(places[r] & 63)
 
 

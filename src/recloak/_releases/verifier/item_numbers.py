@@ -1,6 +1,8 @@
-"""Item ids of any kind to small numbers, in the order they are first met."""
+"""Item ids of any kind to small numbers, in the order they are first met, and to the words that marks are made of."""
 
 from __future__ import annotations
+
+import hashlib
 
 import numpy as np
 import pyarrow as pa
@@ -10,50 +12,67 @@ from numpy.typing import NDArray
 from recloak._core.threads import in_shares
 
 _EMPTY = -1
+_FIRST_ROOM = 1 << 15
 
 
 class ItemNumbers:
-    """Numbers the distinct items of a release from 0 on; refuses more than are claimed."""
+    """Numbers the distinct items of a release from 0 on, and gives each two secret words that stand for it.
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    The words are a keyed hash of the id, so they are the same wherever the item is met under the same secret, and
+    whoever does not know the secret cannot choose ids whose words are alike.
+    """
+
+    def __init__(self, secret: bytes = b"") -> None:
+        self.secret = secret
         self._texts: dict[str, int] = {}
-        size = 1 << max(4, int(4 * most - 1).bit_length())
-        self._keys = np.zeros(size, np.int64)
-        self._ids = np.zeros(most, np.int64)  # by number
-        self._slots = np.full(size, _EMPTY, np.int32)
+        self._words = np.empty((2, 0), np.uint64)
         self._n_numbers = 0
+        self._make_room(_FIRST_ROOM)
 
     def __len__(self) -> int:
         return self._n_numbers + len(self._texts)
 
     def ids(self) -> list[int] | list[str]:
-        """Give the ids by number."""
-        if self._texts:
-            return list(self._texts)
-        return self._ids[: self._n_numbers].tolist()
+        """Return the ids by number."""
+        return list(self._texts) or self._ids[: self._n_numbers].tolist()
+
+    def words(self) -> NDArray[np.uint64]:
+        """Return the two words of each item: (2, n), by number."""
+        assert self.secret, "without a secret anybody could prepare items that look alike"
+        if self._words.shape[1] < len(self):
+            new = self.ids()[self._words.shape[1] :]
+            digests = b"".join(_digest(str(one), self.secret) for one in new)
+            words = np.frombuffer(digests, "<u8").reshape(-1, 2).T
+            self._words = np.ascontiguousarray(np.concatenate((self._words, words), axis=1))
+        return self._words
 
     def encode(self, column: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
-        """Give each item's number, and a value that orders the items of this column as their ids are ordered.
+        """Return each item's number, and a value that orders the items of this column as their ids are ordered.
 
-        Raises ValueError where there are more items than claimed.
+        Raises ValueError where a dictionary names an item twice.
         """
         if pa.types.is_integer(column.type):
             return self._encode_numbers(column.to_numpy())
         return self._encode_texts(column if pa.types.is_dictionary(column.type) else column.dictionary_encode())
 
     def _encode_numbers(self, ids: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
-        numbers = self._looked_up(ids)
-        if numbers is None:
-            self._n_numbers = _insert(ids, self._ids, self._keys, self._slots, self._n_numbers)
-            if self._n_numbers > self.most:
-                raise ValueError(f"there are more than the {self.most} items that the manifest says")
-            numbers = self._looked_up(ids)
-        assert numbers is not None
+        while (numbers := self._looked_up(ids)) is None:
+            n = _insert(ids, self._ids, self._keys, self._slots, self._n_numbers)
+            self._n_numbers = min(n, len(self._ids))
+            if n > len(self._ids):
+                self._make_room(4 * len(self._ids))
         return numbers, ids
 
+    def _make_room(self, room: int) -> None:
+        """Make the table of numeric ids larger; it grows with what is seen, not with what is claimed."""
+        known = self.ids() if self._n_numbers else []
+        size = 1 << max(4, int(4 * room - 1).bit_length())
+        self._keys, self._slots = np.zeros(size, np.int64), np.full(size, _EMPTY, np.int32)
+        self._ids = np.zeros(room, np.int64)  # by number
+        _insert(np.array(known, np.int64), self._ids, self._keys, self._slots, 0)
+
     def _looked_up(self, ids: NDArray[np.integer]) -> NDArray[np.int32] | None:
-        """Give the numbers of ids, or nothing where one is not known yet."""
+        """Return the numbers of ids, or None where one is not known yet."""
         numbers, missing = np.empty(len(ids), np.int32), np.zeros(1, np.int64)
         known = self._ids[: self._n_numbers], self._keys, self._slots
         in_shares(_look_up, len(ids), ids, *known, numbers, missing)
@@ -66,12 +85,14 @@ class ItemNumbers:
         used = column.indices.to_numpy()
         for index in np.flatnonzero(np.bincount(used, minlength=len(texts))):
             self._texts.setdefault(texts[index], len(self._texts))
-        if len(self._texts) > self.most:
-            raise ValueError(f"there are more than the {self.most} items that the manifest says")
         numbers = np.array([self._texts.get(text, _EMPTY) for text in texts], np.int32)
         ranks = np.empty(len(texts), np.int64)
         ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
         return numbers[used], ranks[used]
+
+
+def _digest(text: str, secret: bytes) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=secret, digest_size=16).digest()
 
 
 @njit(cache=True, nogil=True)
@@ -86,7 +107,7 @@ def _slot(key, keys, slots):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _look_up(share, n_shares, ids, by_number, keys, slots, numbers, missing):  # type: ignore[no-untyped-def]
-    """Give each id its number, trying the one after the number before first, for rows ascend; tell of any unknown."""
+    """Look up each id's number, trying the one after the number before first, for rows ascend; tell of any unknown."""
     number = 0
     for r in range(share * len(ids) // n_shares, (share + 1) * len(ids) // n_shares):
         number += 1
@@ -99,7 +120,7 @@ def _look_up(share, n_shares, ids, by_number, keys, slots, numbers, missing):  #
 
 @njit(cache=True, nogil=True)
 def _insert(ids, by_number, keys, slots, n):  # type: ignore[no-untyped-def]
-    """Give new ids the numbers from n on, and say how many there are now; one more than fits where they do not."""
+    """Give new ids the numbers from n on; return how many there are now, or one more than there is room for."""
     for r in range(len(ids)):
         key = np.int64(ids[r])
         place = _slot(key, keys, slots)

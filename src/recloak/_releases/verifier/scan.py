@@ -1,14 +1,14 @@
-"""One pass over the rows of a release: order, range and grid of every cell, and a fingerprint of every row.
+"""One pass over a block of cells: order, range and grid of every cell, and a mark of every row.
 
-A fingerprint is 128 bits: two sums over the cells of a mixed 64-bit word of item and label (the second mixed once more,
-so that equal first sums do not make equal second ones), under keys drawn anew in every run, so that nobody can prepare
-two rows that look alike to the verifier.
+A mark is 128 bits, two sums over the cells of a row. Every item has two secret words (`item_numbers`); the first, mixed
+with the label, makes the first summand, and that with the second word makes the second. The words are drawn anew in
+every run, so that nobody can prepare two rows that look alike to the verifier; and since they depend on nothing but
+the secret and the id, marks made in different places can be compared.
 """
 
 from __future__ import annotations
 
-import secrets
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,25 +18,26 @@ from numpy.typing import NDArray
 from recloak._core.threads import in_shares
 
 _LITTLE = 16  # so few rows are not worth a thread
-FAULTS = (
-    "rows are not in ascending order of {name} and item, or a row stands twice",
-    "a {name} is not in 1 to {most}",
-    "a rating lies off the published grid or scale",
-)
+DISORDER = "rows are not in ascending order of {name} and item, or a row stands twice"
+OUTSIDE = "a {name} is not in 1 to {most}"
+OFF_GRID = "a rating lies off the published grid or scale"
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class RowMarks:
-    """What was seen of each user or group, numbered from 0 on."""
+class Rows(NamedTuple):
+    """What was seen of users or groups, in ascending order."""
 
-    counts: NDArray[np.int64]  # (n,) cells
-    marks: NDArray[np.uint64]  # (n, 2) fingerprints
-    keys: NDArray[np.uint64] = field(default_factory=lambda: np.array([secrets.randbits(64) for _ in "12"], np.uint64))
+    names: NDArray[np.int64]  # (n,)
+    counts: NDArray[np.int64]  # (n,) cells or, of a group in a table of members, members
+    marks: NDArray[np.uint64]  # (n, 2)
 
     @classmethod
-    def of(cls, n: int) -> RowMarks:
-        """Start with nothing seen."""
-        return cls(np.zeros(n, np.int64), np.zeros((n, 2), np.uint64))
+    def joined(cls, blocks: Sequence[Rows]) -> Rows:
+        """Put the rows of consecutive blocks together; a row may go on in the next block."""
+        if not blocks:
+            return cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, 2), np.uint64))
+        names, counts, marks = (np.concatenate(column) for column in zip(*blocks, strict=True))
+        starts = np.flatnonzero(np.concatenate(([True], names[1:] != names[:-1])))
+        return cls(names[starts], np.add.reduceat(counts, starts), np.add.reduceat(marks, starts))
 
 
 class Allowed(NamedTuple):
@@ -49,7 +50,7 @@ class Allowed(NamedTuple):
 
 
 def allowed(low: float, high: float, step: float | None) -> Allowed:
-    """Give the labels that a grid allows: low + c * step up to high, to six decimals."""
+    """Return the labels that a grid allows: low + c * step up to high, to six decimals."""
     n_values = 0 if step is None else int(np.floor((high - low) / step + 1e-6)) + 1
     values = np.round(low + (step or 0.0) * np.arange(n_values), 6).astype(np.float32)
     return Allowed(np.float32(low), np.float32(high), np.float32(0.0 if step is None else 1 / step), values)
@@ -64,22 +65,23 @@ class CellBlock(NamedTuple):
     labels: NDArray[np.float32]
 
 
-def scan(rows: RowMarks, cells: CellBlock, labels: Allowed) -> list[int]:
-    """Take in a block of rows; give the numbers of the `FAULTS` found in it."""
+def scan(cells: CellBlock, words: NDArray[np.uint64], labels: Allowed, most: int) -> tuple[Rows, list[str]]:
+    """Return the rows of a block of cells, and what is wrong with it; names must be 1 to ``most``."""
     starts = _runs(cells.names)
-    names = cells.names[starts[:-1]]
-    if names.min() < 1 or names.max() > len(rows.counts):
-        return [1]
+    names = cells.names[starts[:-1]].astype(np.int64)
+    rows = Rows(names, np.diff(starts), np.empty((len(names), 2), np.uint64))
+    if names.min() < 1 or names.max() > most:
+        return rows, [OUTSIDE]
     if (names[1:] < names[:-1]).any():
-        return [0]
-    faults = np.zeros(len(FAULTS), np.int64)
-    in_shares(_scan, len(names), starts, cells, labels, rows.keys, rows.counts, rows.marks, faults, little=_LITTLE)
-    return np.flatnonzero(faults).tolist()
+        return rows, [DISORDER]
+    faults = np.zeros(2, np.bool_)
+    in_shares(_scan, len(names), starts, cells, labels, words, rows.marks, faults, little=_LITTLE)
+    return rows, [fault for fault, found in zip((DISORDER, OFF_GRID), faults, strict=True) if found]
 
 
 @njit(cache=True, nogil=True)
 def _runs(names):  # type: ignore[no-untyped-def]
-    """Give where each run of one name begins, and the end of the last."""
+    """Return where each run of one name begins, and the end of the last."""
     n = 1
     for r in range(1, len(names)):
         n += names[r] != names[r - 1]
@@ -124,31 +126,27 @@ def _off_grid(labels, low, high, per_step, values):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
-def _marks(items, bits, first_key, second_key):  # type: ignore[no-untyped-def]
-    """Give the two sums over the cells of a row."""
+def _mark(items, bits, first_words, second_words):  # type: ignore[no-untyped-def]
+    """Return the two sums over the cells of a row."""
     one, two = np.uint64(0), np.uint64(0)
     for r in range(len(items)):
-        word = (np.uint64(items[r]) << np.uint64(32)) | np.uint64(bits[r])
-        mixed = _mix(word ^ first_key)
+        item = np.uint32(items[r])  # without a sign, for then the loop needs no wrapping and is vectorised
+        mixed = _mix(first_words[item] ^ np.uint64(bits[r]))
         one += mixed
-        two += (mixed ^ (mixed >> np.uint64(29)) ^ second_key) * np.uint64(0x9E3779B97F4A7C15)
+        two += (mixed ^ (mixed >> np.uint64(29)) ^ second_words[item]) * np.uint64(0x9E3779B97F4A7C15)
     return one, two
 
 
 @njit(cache=True, nogil=True)
-def _scan(share, n_shares, starts, cells, allowed, keys, counts, marks, faults):  # type: ignore[no-untyped-def]
-    """Look at every run of a share; no two runs have one name, so threads never write to the same row."""
-    names, items, ranks, labels = cells
+def _scan(share, n_shares, starts, cells, allowed, words, marks, faults):  # type: ignore[no-untyped-def]
+    """Look at every run of a share; threads never write to the same row."""
+    _, items, ranks, labels = cells
     low, high, per_step, values = allowed
     bits = labels.view(np.uint32)
     for run in range(share, len(starts) - 1, n_shares):
         first, stop = starts[run], starts[run + 1]
         if _disorder(ranks[first:stop]):
-            faults[0] = 1
+            faults[0] = True
         if _off_grid(labels[first:stop], low, high, per_step, values):
-            faults[2] = 1
-        one, two = _marks(items[first:stop], bits[first:stop], keys[0], keys[1])
-        row = names[first] - 1
-        counts[row] += stop - first
-        marks[row, 0] += one
-        marks[row, 1] += two
+            faults[1] = True
+        marks[run, 0], marks[run, 1] = _mark(items[first:stop], bits[first:stop], words[0], words[1])

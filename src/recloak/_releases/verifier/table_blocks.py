@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,26 +31,21 @@ class WrongTableError(ValueError):
 
 
 def blocks(path: Path, columns: tuple[str, ...]) -> Iterator[list[pa.Array]]:
-    """Give the columns block by block, the next being read meanwhile; raise `WrongTableError` or Arrow's errors."""
-    reader = _parquet_blocks if path.suffix == ".parquet" else _csv_blocks
-    source = itertools.chain.from_iterable(reader(part, columns) for part in _parts(path))
+    """Return a file's columns block by block, reading ahead by one; raise `WrongTableError` or Arrow's errors."""
+    source = (_parquet_blocks if path.suffix == ".parquet" else _csv_blocks)(path, columns)
     with workers(1) as worker:
         waiting = worker.submit(next, source, None)
         while (block := waiting.result()) is not None:
             waiting = worker.submit(next, source, None)
-            yield _arrays(path, block)
+            if block.num_rows:
+                yield _arrays(path, block)
 
 
 def most_rows(path: Path) -> int:
-    """Give a bound on the rows of a table without reading it."""
+    """Return a bound on the rows of a file without reading it."""
     if path.suffix == ".parquet":
-        return sum(int(pq.read_metadata(part).num_rows) for part in _parts(path))
-    return sum(part.stat().st_size for part in _parts(path)) // _SHORTEST_ROW
-
-
-def _parts(path: Path) -> list[Path]:
-    """Give the files of a table: itself, or the parts in its folder in order."""
-    return sorted(path.iterdir()) if path.is_dir() else [path]
+        return int(pq.read_metadata(path).num_rows)
+    return path.stat().st_size // _SHORTEST_ROW
 
 
 def _parquet_blocks(path: Path, columns: tuple[str, ...]) -> Iterator[Any]:
@@ -79,7 +73,7 @@ def _csv_blocks(path: Path, columns: tuple[str, ...]) -> Iterator[Any]:
         convert_options=pacsv.ConvertOptions(column_types=types, strings_can_be_null=False, null_values=[]),
     )
     with reader:
-        yield from (batch for batch in reader if batch.num_rows)
+        yield from reader
 
 
 def _peek(path: Path) -> tuple[list[str], bool]:
@@ -99,7 +93,7 @@ def _check_schema(path: Path, schema: pa.Schema, columns: tuple[str, ...]) -> No
 
 
 def _array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Give a column as one array; where it is one already, nothing is copied."""
+    """Return a column as one array; where it is one already, nothing is copied."""
     if not isinstance(column, pa.ChunkedArray):
         return column
     whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

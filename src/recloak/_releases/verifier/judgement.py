@@ -1,0 +1,161 @@
+"""The verdict on a release, whoever looked at its parts: one machine or the tasks of a cluster."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from recloak._core.errors import InputError, OptionError
+from recloak._releases.model.modes import MODES
+from recloak._releases.model.release_format import Diversity, Verdict
+from recloak._releases.verifier.claims import Claims, read_claims
+from recloak._releases.verifier.diversity_check import Starved
+from recloak._releases.verifier.link_check import Exceeded
+from recloak._releases.verifier.part_findings import CHANGED, READ, UNREADABLE, Summary
+
+
+class Totals(NamedTuple):
+    """What all parts hold together; a user or group without cells counts as a row that is empty."""
+
+    k: int  # the smallest number of users with the same items and labels
+    n_users: int
+    n_items: int
+    n_ratings: int
+    n_distinct: int  # rows that differ from each other
+    fewest: int  # cells of a row
+    most: int
+    bare: int | None  # the first user or group without cells
+    empty: int | None  # the first group without members
+
+
+class Inspection(Protocol):
+    """A look at all parts of a release; what only the owner's ratings can tell is asked for when it is needed."""
+
+    @property
+    def summaries(self) -> Sequence[Summary]:
+        """The parts, in the order of the manifest."""
+        ...
+
+    def totals(self) -> Totals:
+        """Add the parts up; asked for only if each part by itself is right."""
+        ...
+
+    def starved(self, original: Any, diversity: Diversity) -> Starved:
+        """Count the users whose items stand together in too few rows."""
+        ...
+
+    def exceeded(self, original: Any, mapping: Any) -> Exceeded | None:
+        """Count the cells above the cap on links; None where the mapping is not one of these users."""
+        ...
+
+
+def check_release(
+    folder: str | Path,
+    inspect: Callable[[Claims], Inspection],
+    *,
+    k: int | None,
+    original: Any,
+    diversity: Diversity | str | None,
+    mapping: Any,
+) -> Verdict:
+    """Judge a released folder by an inspection of its parts."""
+    if not Path(folder).is_dir():
+        raise InputError(f"{folder}: is not a folder")
+    if k is not None and k < 2:
+        raise OptionError(f"k must be at least 2, got {k}")
+    if diversity is not None and original is None:
+        raise OptionError("diversity can only be checked against the original ratings; give original=... as well")
+    claims, problems = read_claims(Path(folder).resolve())
+    if claims is None:
+        return Verdict(k, None, None, None, tuple(problems))
+    required = max(k or 2, claims.k)
+    inspection = None if problems else inspect(claims)
+    problems = problems if inspection is None else _part_problems(claims, inspection.summaries)
+    if inspection is None or problems:
+        return Verdict(required, None, None, None, tuple(problems))
+    verdict = _judge(claims, required, inspection.totals())
+    if original is None:
+        return verdict
+    more = _owner_problems(claims, inspection, original, _wanted(claims, diversity), mapping)
+    return replace(verdict, problems=(*verdict.problems, *more))
+
+
+def _part_problems(claims: Claims, summaries: Sequence[Summary]) -> list[str]:
+    """Say what is wrong with the parts; of changed files nothing else is said, nor of those that cannot be read."""
+    for state in (CHANGED, UNREADABLE):
+        if refused := [problem for part in summaries if part.state == state for problem in part.problems]:
+            return list(dict.fromkeys(refused))
+    assert len(summaries) == len(claims.parts)
+    assert all(part.state == READ for part in summaries)
+    problems = [problem for part in summaries for problem in part.problems]
+    for table, group in itertools.groupby(summaries, key=lambda part: part.table):
+        problems += _sequence_problems(claims, table, list(group))
+    return list(dict.fromkeys(problems))
+
+
+def _sequence_problems(claims: Claims, table: str, parts: list[Summary]) -> Iterator[str]:
+    """Say where the parts of a table do not follow each other; no row lies in two of them."""
+    neighbours = list(itertools.pairwise(parts))
+    if table == "members":
+        whole = parts[0].first == 1 and parts[-1].last == claims.n_users
+        if not whole or any(later.first != earlier.last + 1 for earlier, later in neighbours):
+            yield f"members must name the users 1 to {claims.n_users} in order, each once"
+        return
+    if any(later.first <= earlier.last for earlier, later in neighbours):
+        yield f"the parts of {table} do not follow each other"
+    if len({part.kind for part in parts}) > 1:
+        yield f"the items of {table} are of several types"
+
+
+def _judge(claims: Claims, required: int, totals: Totals) -> Verdict:
+    """Judge what anybody can see."""
+    problems = list(_count_problems(claims, totals))
+    if totals.k < required:
+        problems.append(f"k must be at least {required}, but a row is shared by only {totals.k} users")
+    return Verdict(required, totals.k, totals.n_users, _n_groups(claims, totals), tuple(problems))
+
+
+def _n_groups(claims: Claims, totals: Totals) -> int:
+    return totals.n_distinct if claims.layout == "long" else claims.n_groups
+
+
+def _count_problems(claims: Claims, totals: Totals) -> Iterator[str]:
+    if totals.bare is not None:
+        yield f"{claims.row_name} {totals.bare} has no ratings"
+    if totals.empty is not None:
+        yield f"group {totals.empty} has no members"
+    if totals.n_items != claims.n_items:
+        yield f"there are {totals.n_items} items, the manifest says {claims.n_items}"
+    if totals.n_ratings != claims.n_ratings:
+        yield f"there are {totals.n_ratings} ratings, the manifest says {claims.n_ratings}"
+    if MODES[claims.mode].is_complete and (totals.fewest, totals.most) != (claims.n_items, claims.n_items):
+        yield f"in a {claims.mode} release every row must have every item"
+    if _n_groups(claims, totals) > claims.n_groups:
+        yield f"there are {totals.n_distinct} distinct rows, the manifest says {claims.n_groups} groups"
+
+
+def _wanted(claims: Claims, diversity: Diversity | str | None) -> Diversity | None:
+    """Return the diversity asked for, else the one the release claims."""
+    if isinstance(diversity, str):
+        return Diversity.parse(diversity)
+    return claims.diversity if diversity is None else diversity
+
+
+def _owner_problems(
+    claims: Claims, inspection: Inspection, original: Any, wanted: Diversity | None, mapping: Any
+) -> Iterator[str]:
+    """Judge what only the owner of the source can see."""
+    if wanted is not None:
+        yield from inspection.starved(original, wanted).problems(wanted)
+    if claims.max_link is None:
+        return
+    if mapping is None:
+        raise OptionError("the release caps links, which takes who is who to check; give private=... as well")
+    exceeded = inspection.exceeded(original, mapping)
+    if exceeded is None:
+        yield "max_link could not be measured: the mapping does not name every user of the source once"
+    else:
+        yield from exceeded.problems(claims.max_link)

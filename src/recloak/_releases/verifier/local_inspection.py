@@ -1,0 +1,92 @@
+"""All parts of a release, looked at on this machine one after the other and added up in memory."""
+
+from __future__ import annotations
+
+import secrets
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from recloak._core import progress
+from recloak._ratings.model import Ratings
+from recloak._releases.model.release_format import Diversity
+from recloak._releases.verifier.claims import Claims
+from recloak._releases.verifier.diversity_check import Starved, item_bits, starved_users
+from recloak._releases.verifier.item_numbers import ItemNumbers
+from recloak._releases.verifier.judgement import Totals
+from recloak._releases.verifier.link_check import Exceeded, exceeded_links, groups_of_users, published_users
+from recloak._releases.verifier.part_findings import Summary, inspect_part
+
+
+class _WholeTable(NamedTuple):
+    """What the parts say together of every user or group."""
+
+    counts: NDArray[np.int64]  # (n,) cells
+    sizes: NDArray[np.int64]  # (n,) users behind the row
+    distinct: NDArray[np.int64]  # (n,) the number of the row among those that differ
+    models: NDArray[np.int64]  # by distinct row, the first user or group (from 1 on) that has it
+
+
+class LocalInspection:
+    """What the parts of a release hold; the secret behind the marks is drawn anew every time."""
+
+    def __init__(self, claims: Claims) -> None:
+        self.claims = claims
+        self._items = ItemNumbers(secrets.token_bytes(32))
+        with progress.task("verifying", sum(part.n_rows for part in claims.cell_parts)) as advance:
+            self._findings = [inspect_part(part, claims, self._items, advance) for part in claims.parts]
+
+    @property
+    def summaries(self) -> list[Summary]:
+        """The parts, in the order of the manifest."""
+        return [found.summary for found in self._findings]
+
+    @cached_property
+    def _whole(self) -> _WholeTable:
+        """Put the parts together: users whose rows have the same mark share their items and labels."""
+        n = self.claims.n_names
+        counts, marks = np.zeros(n, np.int64), np.zeros((n, 2), np.uint64)
+        sizes = np.full(n, self.claims.layout == "long", np.int64)
+        for (table, *_), (names, numbers, found) in self._findings:
+            if table == "members":
+                sizes[names - 1] += numbers
+            else:
+                counts[names - 1], marks[names - 1] = numbers, found
+        words = marks.view([("one", np.uint64), ("two", np.uint64)]).reshape(-1)
+        _, firsts, distinct = np.unique(words, return_index=True, return_inverse=True)
+        return _WholeTable(counts, sizes, distinct, firsts + 1)
+
+    def totals(self) -> Totals:
+        """Add the parts up."""
+        counts, sizes, distinct, models = self._whole
+        return Totals(
+            k=int(np.bincount(distinct, weights=sizes).min()),
+            n_users=int(sizes.sum()),
+            n_items=len(self._items),
+            n_ratings=int((counts * sizes).sum()),
+            n_distinct=len(models),
+            fewest=int(counts.min()),
+            most=int(counts.max()),
+            bare=None if counts.all() else int(np.argmin(counts)) + 1,
+            empty=None if sizes.all() else int(np.argmin(sizes)) + 1,
+        )
+
+    def starved(self, original: Ratings, diversity: Diversity) -> Starved:
+        """Count the users whose items stand together in too few rows."""
+        return starved_users(self.item_bits(original), original, diversity)
+
+    def exceeded(self, original: Ratings, mapping: pl.DataFrame) -> Exceeded | None:
+        """Count the cells above the cap on links."""
+        claims, users = self.claims, published_users(mapping, original, self.claims.n_users)
+        if users is None:
+            return None
+        whole = self._whole
+        rows = whole.models[whole.distinct] if claims.layout == "long" else groups_of_users(claims)
+        return exceeded_links(claims, claims.cell_parts, rows[users - 1], original)
+
+    def item_bits(self, original: Ratings) -> NDArray[np.uint64]:
+        """Return which distinct rows hold each item of the original."""
+        return item_bits(self.claims, self._whole.models, original.item_ids)

@@ -1,0 +1,114 @@
+"""One part of a released table, read and judged by itself, wherever it lies: hash, form, order, grid, counts, marks.
+
+`inspect_part` is all that ever looks into a table of a release. One machine calls it for one part after the other,
+Spark in a task for each; what it returns can be put together in either place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from recloak._releases.verifier.claims import Claims, Part, digest_of
+from recloak._releases.verifier.item_numbers import ItemNumbers
+from recloak._releases.verifier.scan import DISORDER, CellBlock, Rows, allowed, scan
+from recloak._releases.verifier.table_blocks import Unreadable, WrongTableError, blocks, most_rows
+
+CHANGED, UNREADABLE, READ = "changed", "unreadable", "read"  # how far the look at a part came
+
+
+class Summary(NamedTuple):
+    """What the judge must know of a part; small, whatever the part holds."""
+
+    table: str
+    state: str
+    problems: list[str]
+    first: int = 0  # the smallest and the largest user or group
+    last: int = 0
+    kind: str = ""  # the type of the items' ids
+
+
+class PartFindings(NamedTuple):
+    """What was found in a part; members are counted by group."""
+
+    summary: Summary
+    rows: Rows
+
+
+def inspect_part(
+    part: Part, claims: Claims, items: ItemNumbers, advance: Callable[[int], object] = lambda _: None
+) -> PartFindings:
+    """Read a part once and say what it holds; ``items`` learns the items met, and ``advance`` is told of cells read.
+
+    A file that is not the one in the manifest is not opened.
+    """
+    path, look = claims.path(part), _look_at_members if part.table == "members" else _look_at_cells
+    try:
+        if digest_of(path) != part.sha256:
+            return _refused(part, CHANGED, f"{part.name}: its SHA-256 is not the one in the manifest")
+        _check_size(part, path)
+        return look(part, claims, items, advance)
+    except WrongTableError as error:
+        return _refused(part, UNREADABLE, str(error))
+    except Unreadable as error:
+        return _refused(part, UNREADABLE, f"a table cannot be read: {error}")
+
+
+def _refused(part: Part, state: str, problem: str) -> PartFindings:
+    return PartFindings(Summary(part.table, state, [problem]), Rows.joined([]))
+
+
+def _check_size(part: Part, path: Path) -> None:
+    """Refuse a count that the file cannot hold."""
+    held = most_rows(path)
+    if not 1 <= part.n_rows <= held:
+        raise WrongTableError(f"{part.label} holds at most {held} rows, the manifest says {part.n_rows}")
+
+
+def _look_at_cells(part: Part, claims: Claims, items: ItemNumbers, advance: Callable[[int], object]) -> PartFindings:
+    labels, most, last = allowed(claims.low, claims.high, claims.grid), claims.n_names, None
+    found, problems, kind = [], [], ""
+    for names, ids, given in blocks(claims.path(part), claims.columns(part)):
+        numbers, ranks = items.encode(ids)
+        rows, faults = scan(CellBlock(names.to_numpy(), numbers, ranks, given.to_numpy()), items.words(), labels, most)
+        if last is not None and (names[0].as_py(), ids[0].as_py()) <= last:
+            faults.append(DISORDER)
+        last, kind = (names[-1].as_py(), ids[-1].as_py()), _kind(ids)
+        problems += [fault.format(name=claims.row_name, most=most) for fault in faults]
+        found.append(rows)
+        advance(len(names))
+    return _findings(part, found, problems, kind)
+
+
+def _kind(ids: pa.Array) -> str:
+    return str(ids.type.value_type if pa.types.is_dictionary(ids.type) else ids.type)
+
+
+def _findings(part: Part, found: list[Rows], problems: list[str], kind: str) -> PartFindings:
+    rows = Rows.joined(found)
+    problems += _count_problem(part, int(rows.counts.sum()))
+    ends = (int(rows.names[0]), int(rows.names[-1])) if len(rows.names) else (0, 0)
+    return PartFindings(Summary(part.table, READ, list(dict.fromkeys(problems)), *ends, kind), rows)
+
+
+def _count_problem(part: Part, n_rows: int) -> list[str]:
+    return [] if n_rows == part.n_rows else [f"{part.label} has {n_rows} rows, the manifest says {part.n_rows}"]
+
+
+def _look_at_members(part: Part, claims: Claims, *_: object) -> PartFindings:
+    """Read who is in which group: the users of a part must follow each other; count them by group."""
+    read = [(users.to_numpy(), groups.to_numpy()) for users, groups in blocks(claims.path(part), claims.columns(part))]
+    users, groups = (np.concatenate(column) for column in zip(*read, strict=True)) if read else (np.empty(0, int),) * 2
+    problems = _count_problem(part, len(users))
+    first, last = (int(users[0]), int(users[-1])) if len(users) else (0, 0)
+    if not np.array_equal(users, np.arange(first, first + len(users))):
+        problems.append(f"members must name the users 1 to {claims.n_users} in order, each once")
+    if len(groups) and not (groups.min() >= 1 and groups.max() <= claims.n_groups):
+        problems.append(f"a member's group is not in 1 to {claims.n_groups}")
+    names, counts = np.unique(groups, return_counts=True)
+    rows = Rows(names.astype(np.int64), counts, np.zeros((len(names), 2), np.uint64))
+    return PartFindings(Summary(part.table, READ, problems, first, last), rows)
