@@ -33,6 +33,14 @@ class Audit(Result):
         Gives the same figures again.
     evaluation : Evaluation or None
         What the release is good for, where a probe was given.
+
+    Examples
+    --------
+    >>> import recloak
+    >>> ratings = recloak.synth(users=30, items=20, ratings=200, seed=1)
+    >>> found = recloak.audit(ratings, recloak.publish(ratings, k=3, seed=1), targets=9, known=[2], varied_at=2, seed=1)
+    >>> found, len(found.to_polars())
+    (<Audit: pass, 20 attacks, 0 breached, 1 not measured, 0 gates>, 20)
     """
 
     outcomes: tuple[Outcome, ...]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from recloak._core.intervals import Share, wilson
 from recloak._core.options import Options, option
+from recloak._core.results import counted, sizes_only
 from recloak._ratings.assemble import distinct_values
 from recloak._ratings.model import Scale
 
@@ -69,6 +70,8 @@ class Clues:
     ratings: NDArray[np.float32]  # (n_clues,)
     times: NDArray[np.int64] | None = None  # (n_clues,) seconds, where times are known
 
+    __repr__ = sizes_only
+
     @property
     def n_targets(self) -> int:
         """Number of targets."""
@@ -95,6 +98,8 @@ class Public:
     owner: NDArray[np.int32]  # (n_users,) the profile of each user of the original
     scale: Scale
     times: NDArray[np.int64] | None = None  # (n_cells,)
+
+    __repr__ = sizes_only
 
     @classmethod
     def of(
@@ -172,6 +177,10 @@ class Outcome:
     seed: int | None = None
     setting: str = "plain"  # which variation of the knowledge
     details: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        known = [] if self.known is None else [f"{self.known} known"]
+        return counted(self, self.name, *known, self.setting, self.in_words)
 
     @property
     def in_words(self) -> str:

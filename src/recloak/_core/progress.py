@@ -41,17 +41,17 @@ def task(label: str, total: float | None = None) -> Iterator[Advance]:
     stopping.check()
     listener = _listener.get()
     if listener is None and (bars := _bars() if in_notebook() else None) is not None:
-        with bars, listening(_Bars(bars)), task(label, total) as advance:
-            yield advance
+        with bars, listening(_Bars(bars)), task(label, total) as tell:
+            yield tell
         return
     if listener is None:
         yield _ignore
         return
-    tell, end = listener.start(label, total)
+    step, end = listener.start(label, total)
 
     def advance(n: float = 1) -> None:
         stopping.check()
-        tell(n)
+        step(n)
 
     try:
         yield advance
@@ -125,4 +125,4 @@ class _Bars:
     def start(self, label: str, total: float | None) -> tuple[Advance, Callable[[], None]]:
         bars = self._bars
         number = bars.add_task(label, total=total)
-        return (lambda n=1: bars.advance(number, n)), (lambda: bars.remove_task(number))  # type: ignore[misc]
+        return (lambda n=1: bars.advance(number, n)), (lambda: bars.remove_task(number))

@@ -71,6 +71,13 @@ class Frontier(Result):
         One for each k and mode: how risky, how useful.
     item_mean : Accuracy
         The error of predicting the mean of each item.
+
+    Examples
+    --------
+    >>> import recloak
+    >>> ratings = recloak.synth(users=60, items=40, ratings=900, seed=1)
+    >>> recloak.frontier(ratings, k=[3], mode=["padded"], targets=9, known=2, seed=1).to_polars()["mode"].to_list()
+    ['original', 'padded']
     """
 
     original: FrontierPoint

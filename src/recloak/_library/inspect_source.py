@@ -33,6 +33,13 @@ class Inspection(Result):
         Counts, scale, histogram, spread and times.
     exposure : Exposure
         The share of users whom a few known items single out.
+
+    Examples
+    --------
+    >>> import recloak
+    >>> found = recloak.inspect(recloak.synth(users=30, items=20, ratings=200, seed=1), seed=1)
+    >>> found.summary.n_ratings, found.exposure.at(8, with_ratings=True).unique.n
+    (200, 30)
     """
 
     source: str

@@ -111,7 +111,7 @@ def publish(
     spark = on_spark(engine, master, conf)
     if out is None and (spark or private is not None or layout is not None or format != "parquet"):
         raise OptionError("engine='spark', private=..., layout=... and format=... need out, the folder to write")
-    folders = None if out is None else check_folders(Path(out), private)
+    folders = None if out is None else check_folders(Path(out), None if private is None else Path(private))
     from recloak._core.randomness import seed_or_rng
 
     chance = seed_or_rng(seed, rng)

@@ -23,7 +23,15 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, eq=False, slots=True)
 class IdMap:
-    """The ids of one axis, sorted and distinct; the inside number of an id is its position."""
+    """The ids of one axis, sorted and distinct; the inside number of an id is its position.
+
+    Examples
+    --------
+    >>> import recloak
+    >>> ids = recloak.IdMap.of(["dee", "ann"])
+    >>> ids, ids.number("dee")
+    (<IdMap: 2 text ids>, 1)
+    """
 
     ids: pl.Series  # (n,) Int64 or String, strictly ascending
 

@@ -41,9 +41,9 @@ def command(source: Path, ks: str, modes: str, out: Path, as_json: bool, **given
     later one with more values of k computes only what is new. Points made with other options, another seed or from
     another source are measured afresh, which is said.
     """
-    wanted = {"k": _numbers(ks), "mode": modes.split(","), "keep": out.with_name(f"{out.name}.points.json")}
+    keep, opened = out.with_name(f"{out.name}.points.json"), source_of(source, given)
     with warnings_told():
-        found = recloak.frontier(source_of(source, given), **wanted, **given_only(given))
+        found = recloak.frontier(opened, k=_numbers(ks), mode=modes.split(","), keep=keep, **given_only(given))
     found.write_page(out)
     if as_json:
         emit_json(found.to_json())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,9 +12,6 @@ import recloak
 from recloak._cli.common import emit_json, given_only, json_option, options_of, seed_option, with_progress
 from recloak._cli.path_types import NEW_FILE_OR_FOLDER
 from recloak._ratings.synthetic.options import FileOptions, MentionOptions, SynthOptions
-
-if TYPE_CHECKING:
-    from recloak._ratings.synthetic.synthetic_files import Written
 
 
 @click.command()
@@ -39,7 +36,7 @@ def command(out: Path, as_json: bool, **given: Any) -> None:
         click.echo(_sentence(written))
 
 
-def _sentence(written: Written) -> str:
+def _sentence(written: Any) -> str:
     also = [
         *([f"titles in {written.titles}"] if written.titles else []),
         *([f"{written.n_mentions:,} mentions in {written.mentions}"] if written.mentions else []),

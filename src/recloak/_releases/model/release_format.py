@@ -51,6 +51,12 @@ class Diversity:
     """(b, l)-diversity: every b items that someone rated together stand together in at least ``l`` groups.
 
     Definition 5.3 of the technical report; ``b`` None stands for every b at once (written ``all,L``).
+
+    Examples
+    --------
+    >>> import recloak
+    >>> str(recloak.Diversity(b=2, l=3)), recloak.Diversity.parse("all,3").b
+    ('2,3', None)
     """
 
     b: int | None
@@ -80,7 +86,14 @@ def _is_count(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict(Tabular):
-    """What the verifier found in a released folder; numbers it could not derive are None, never a guess."""
+    """What the verifier found in a released folder; numbers it could not derive are None, never a guess.
+
+    Examples
+    --------
+    >>> import recloak
+    >>> recloak.Verdict(k_required=5, k_found=4, n_users=9, n_groups=2, problems=("k must be at least 5",))
+    <Verdict: fail, k required 5, found 4, 9 users in 2 groups, 1 problem>
+    """
 
     k_required: int | None
     k_found: int | None
