@@ -33,9 +33,13 @@ def options_of(kind: type[Options], *, leave_out: tuple[str, ...] = (), with_def
 
 def gather(kind: type[Options], given: dict[str, Any], **more: Any) -> Any:
     """Make an options value from a command's arguments, leaving defaults where a flag was not given."""
-    names = {declared.name for declared in dataclasses.fields(kind)}
-    values = {name: value for name, value in given.items() if name in names and value is not None}
-    return kind.from_mapping({**values, **more})
+    return kind.from_mapping({**keywords(given, kind), **more})
+
+
+def keywords(given: dict[str, Any], *kinds: type[Options]) -> dict[str, Any]:
+    """Return the arguments of a command that are fields of options values and were given, for a public function."""
+    names = {declared.name for kind in kinds for declared in dataclasses.fields(kind)}
+    return {name: value for name, value in given.items() if name in names and value is not None}
 
 
 def source_options(function: F) -> F:
