@@ -34,7 +34,7 @@ def test_a_task_ends_even_when_its_work_fails():
 
 
 def test_off_a_terminal_nothing_is_shown(capfd):
-    with progress.on_terminal(), progress.task("padding", 1) as advance:
+    with progress.progress(), progress.task("padding", 1) as advance:
         advance(1)
     assert capfd.readouterr() == ("", "")
 
@@ -42,6 +42,6 @@ def test_off_a_terminal_nothing_is_shown(capfd):
 def test_on_a_terminal_a_bar_is_shown(capfd, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    with progress.on_terminal(), progress.task("padding", 1) as advance:
+    with progress.progress(), progress.task("padding", 1) as advance:
         advance(1)
     assert "padding" in capfd.readouterr().err

@@ -7,20 +7,47 @@ tell about hidden people is reported, and becomes a reason to fail only by a gat
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from recloak._attacks.gate import Passage
 from recloak._attacks.model import IDENTIFYING, Outcome
+from recloak._core.results import Result, counted, plural, table_of
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """Every attack of an audit, and how the gates stand."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Audit(Result):
+    """Every attack of an audit, and how the gates stand.
+
+    Attributes
+    ----------
+    outcomes : tuple of Outcome
+        What came of each attack with each kind of knowledge.
+    passages : tuple
+        Each gate, whether it was passed, and why not.
+    seed : int
+        Gives the same figures again.
+    evaluation : Evaluation or None
+        What the release is good for, where a probe was given.
+    """
 
     outcomes: tuple[Outcome, ...]
     passages: tuple[Passage, ...]
     seed: int
+    evaluation: Result | None = None
+
+    def __repr__(self) -> str:
+        breached = sum(one.verdict == "breached" for one in self.outcomes)
+        missing = sum(one.verdict == "not measured" for one in self.outcomes)
+        counts = plural(len(self.outcomes), "attack"), f"{breached} breached", f"{missing} not measured"
+        return counted(self, self.verdict, *counts, plural(len(self.passages), "gate"))
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
 
     @property
     def verdict(self) -> Literal["pass", "fail", "not measured"]:
@@ -36,4 +63,20 @@ class Audit:
         """Give the audit in the form of the command line's contract."""
         gates = [{"gate": str(one.gate), "passed": one.passed, "reason": one.reason} for one in self.passages]
         attacks = [outcome.to_json() for outcome in self.outcomes]
-        return {"verdict": self.verdict, "attacks": attacks, "gates": gates, "seed": self.seed}
+        useful = {} if self.evaluation is None else {"evaluation": self.evaluation.to_json()}
+        return {"verdict": self.verdict, "attacks": attacks, "gates": gates, "seed": self.seed, **useful}
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row for each attack: success on the original and on the release, with 95 % intervals."""
+        return table_of(self._rows())
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for one in self.outcomes:
+            sides = {"original": one.original, "release": one.release}
+            rates = {
+                name if part == "rate" else f"{name}_{part}": None if share is None else getattr(share, part)
+                for name, share in sides.items()
+                for part in ("rate", "low", "high")
+            }
+            about = {"attack": one.name, "known": one.known, "setting": one.setting}
+            yield {**about, **rates, "baseline": one.baseline, "bound": one.bound, "verdict": one.verdict}

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from recloak._core.errors import OptionError
 from recloak._core.randomness import Rng, seed_or_rng
-from recloak._core.values import brief, quantity
-from recloak._library.sources import as_ratings
+from recloak._core.results import counted, plural
+from recloak._library.pages import drawn_by
+from recloak._library.sources import as_ratings, origin_of
 from recloak._mentions import advisor as advisors
 from recloak._mentions import defences, identification
 from recloak._mentions.advisor import Advice
@@ -23,6 +25,10 @@ from recloak._mentions.model import Identification
 from recloak._mentions.options import IdentifyOptions
 from recloak._mentions.oracle_guard import OracleGuard
 from recloak._mentions.post_files import read_posts, read_titles
+from recloak._report.defences_page import defences_page
+from recloak._report.mentions_page import identify_page
+from recloak._report.page import Page
+from recloak._report.provenance import source_hash, versions
 
 if TYPE_CHECKING:
     from recloak._library.sources import RatingsLike, Table
@@ -38,7 +44,7 @@ class Advisor:
 
     def __repr__(self) -> str:
         ratings, kind = self._index.ratings, "exact" if self._index.guard is None else "guarded"
-        return brief(self, quantity(ratings.n_users, "user"), quantity(ratings.n_items, "item"), kind)
+        return counted(self, plural(ratings.n_users, "user"), plural(ratings.n_items, "item"), kind)
 
 
 def find(
@@ -162,7 +168,8 @@ def identify(
     chance = seed_or_rng(0 if seed is None and rng is None else seed, rng)
     ratings = as_ratings(source)
     known = read_mentions(mentions, ratings, sure_only=not possible)
-    return identification.identify(ratings, known, options, absent=absent, threshold=threshold, rng=chance)
+    found = identification.identify(ratings, known, options, absent=absent, threshold=threshold, rng=chance)
+    return replace(found, draw=_drawn_by(identify_page, source, mentions))
 
 
 def defend(
@@ -208,7 +215,20 @@ def defend(
     """
     options = IdentifyOptions(floor=floor, heavy=heavy, flat=flat, fuzz=fuzz, unsaid=unsaid, ignore=ignore)
     ratings = as_ratings(source)
-    return defences.defend(ratings, read_mentions(mentions, ratings, sure_only=not possible), options)
+    found = defences.defend(ratings, read_mentions(mentions, ratings, sure_only=not possible), options)
+    return replace(found, draw=_drawn_by(defences_page, source, mentions))
+
+
+def _drawn_by(make: Callable[..., Page], source: object, mentions: object) -> Callable[[Any, bool], str]:
+    """Return the function that draws a result; the files are hashed when a page is drawn."""
+
+    def draw(found: Any, head: bool) -> str:
+        origin = origin_of(source)
+        files = (*origin.paths, *origin_of(mentions).paths)
+        hashes = tuple((f"SHA-256 of {Path(one).absolute().name}", source_hash(one)) for one in files)
+        return drawn_by(make, source=origin.name, provenance=(*hashes, ("Versions", versions())))(found, head)
+
+    return draw
 
 
 def prepare_advisor(

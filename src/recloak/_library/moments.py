@@ -23,7 +23,7 @@ def as_seconds(moment: Moment) -> int:
         return int(moment)  # type: ignore[arg-type]
     except (ValueError, TypeError):
         pass
-    from recloak._ratings.readers.times import seconds_of  # noqa: PLC0415 (only what is not a number needs it)
+    from recloak._ratings.readers.times import seconds_of
 
     seconds = seconds_of(str(moment))
     if seconds is None:

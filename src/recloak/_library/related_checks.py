@@ -12,7 +12,7 @@ from recloak._attacks.options import PassiveOptions
 from recloak._attacks.passive import PassiveCurve
 from recloak._core.errors import OptionError
 from recloak._core.randomness import Rng, seed_or_rng
-from recloak._core.values import Tabular, brief, quantity
+from recloak._core.results import Tabular, counted, plural
 from recloak._library.histories import HistoryLike, Window, bound_of, opened
 from recloak._library.sources import as_ratings
 from recloak._ratings.model import Ratings
@@ -42,7 +42,7 @@ class PassiveAttack(Tabular):
 
     def __repr__(self) -> str:
         known = "true lists not known" if self.original is None else "true lists attacked too"
-        return brief(self, quantity(len(self.published), "score"), known)
+        return counted(self, plural(len(self.published), "score"), known)
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row per score and threshold, with the share of right inferences and the yield."""

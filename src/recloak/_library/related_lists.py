@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from recloak._core.errors import OptionError
+from recloak._library.engines import on_spark, require_files, spark_session
 from recloak._library.histories import HistoryLike, Window, bound_of, opened
 from recloak._library.moments import Moment, as_seconds
-from recloak._library.sources import as_ratings, as_source
+from recloak._library.sources import Source, as_ratings
 from recloak._ratings.ids import IdMap
 from recloak._ratings.table_input import as_polars
 from recloak._related import lists as true_lists
@@ -31,7 +33,9 @@ def build(
     similarity: str = "cosine",
     shrinkage: float = 0.0,
     min_support: int = 1,
-    spark: Any = None,
+    engine: str = "local",
+    master: str | None = None,
+    conf: Sequence[str] = (),
 ) -> RelatedLists:
     """Return for every item its most similar others: the true lists, which are not safe to publish again and again.
 
@@ -49,8 +53,8 @@ def build(
         Pulls scores that rest on few co-raters towards 0.
     min_support
         Fewest co-raters that two related items must have.
-    spark
-        A `SparkSession` to do the work; the source must then be files.
+    engine, master, conf
+        ``spark`` does the work on a Spark cluster, with its master and settings; the source must then be files.
 
     Returns
     -------
@@ -70,21 +74,20 @@ def build(
     """
     options = SimilarityOptions(similarity=similarity, shrinkage=shrinkage, min_support=min_support)
     top, seconds = MethodOptions(top=top).top, None if until is None else as_seconds(until)
-    if spark is not None:
-        return _build_on_spark(spark, source, top, options, seconds)
+    if on_spark(engine, master, conf):
+        files = require_files(source)
+        with spark_session(master, conf) as spark:
+            return _build_on_spark(spark, files, top, options, seconds)
     ratings = as_ratings(source)
     return named_lists(true_lists.build(ratings, top, options, until=seconds), ratings.item_ids)
 
 
 def _build_on_spark(
-    spark: Any, given: RatingsLike, top: int, options: SimilarityOptions, until: int | None
+    spark: Any, source: Source, top: int, options: SimilarityOptions, until: int | None
 ) -> RelatedLists:
-    from recloak._spark import similar_items  # noqa: PLC0415 (an extra)
-    from recloak._spark.user_blocks import opened_blocks  # noqa: PLC0415 (likewise)
+    from recloak._spark import similar_items
+    from recloak._spark.user_blocks import opened_blocks
 
-    source = as_source(given)
-    if source is None:
-        raise OptionError(f"spark=... needs files as a source, got {type(given).__name__}")
     with opened_blocks(spark, source.paths, source.options, until=until) as blocks:
         return named_lists(similar_items.nearest(spark, blocks, top, options), blocks.item_ids)
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from recloak._core.errors import OptionError
-from recloak._core.values import brief
+from recloak._core.results import counted
 from recloak._mentions.draft_ranks import (
     AdvisorIndex,
     DraftRanks,
@@ -45,7 +45,7 @@ class DraftChange:
     band: str
 
     def __repr__(self) -> str:
-        return brief(self, f"drop {len(self.drop)}", f"add {len(self.add)}", f"place {self.band}")
+        return counted(self, f"drop {len(self.drop)}", f"add {len(self.add)}", f"place {self.band}")
 
     def to_json(self) -> dict[str, Any]:
         """Return the items and the band, ready for JSON."""
@@ -68,7 +68,7 @@ class Advice:
 
     def __repr__(self) -> str:
         state = "hidden" if self.hidden else "not hidden"
-        return brief(self, f"k = {self.k}", f"place {self.before} before, {self.after} after", state)
+        return counted(self, f"k = {self.k}", f"place {self.before} before, {self.after} after", state)
 
     def to_json(self) -> dict[str, Any]:
         """Return the advice, ready for JSON."""

@@ -21,7 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recloak._core.progress import task
-from recloak._core.values import Tabular, brief, quantity
+from recloak._core.results import Result, counted, plural
 from recloak._mentions.algorithms import Candidates, ignoring_popular, stand_by
 from recloak._mentions.likelihood import rated_by_mentioner
 from recloak._mentions.model import LEVELS, Mentions, Rates
@@ -68,7 +68,7 @@ class Defence:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Defences(Tabular):
+class Defences(Result):
     """Every defence that was tried, over its strengths."""
 
     suppressed_data: Defence
@@ -80,7 +80,7 @@ class Defences(Tabular):
         return iter((self.suppressed_data, self.suppressed_mentions, *self.misdirections))
 
     def __repr__(self) -> str:
-        return brief(self, quantity(self.n_targets, "target"), quantity(2 + len(self.misdirections), "defence"))
+        return counted(self, plural(self.n_targets, "target"), plural(2 + len(self.misdirections), "defence"))
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row per defence, strength, attacker and k."""

@@ -15,7 +15,7 @@ import polars as pl
 from recloak._core.errors import SourceError
 from recloak._core.files import written_file
 from recloak._core.progress import task
-from recloak._core.values import Tabular, brief, quantity
+from recloak._core.results import Tabular, counted, plural
 from recloak._mentions.decide import Find, find_in
 from recloak._mentions.lexicon import Lexicon
 from recloak._mentions.mention_tables import read_frame
@@ -44,7 +44,7 @@ class FoundMentions(Tabular):
 
     def __repr__(self) -> str:
         found = (f"{self.counts[tier]:,} {tier}" for tier in ("sure", "possible"))
-        return brief(self, quantity(self.counts["posts"], "post"), *found)
+        return counted(self, plural(self.counts["posts"], "post"), *found)
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row per find; see `recloak.mentions.find`."""

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from recloak._core.values import Tabular, brief, quantity
+from recloak._core.results import Result, counted, plural
 
 LEVELS = (1, 5, 10, 100)  # the values of k at which the paper reports
 
@@ -197,7 +197,7 @@ class OpenSet:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Identification(Tabular):
+class Identification(Result):
     """How many targets every algorithm identifies, by k and by number of mentions, and why the others are not."""
 
     algorithms: dict[str, Rates]
@@ -211,7 +211,7 @@ class Identification(Tabular):
     intake: MentionIntake
 
     def __repr__(self) -> str:
-        return brief(self, quantity(self.n_targets, "target"), quantity(self.n_candidates, "user"))
+        return counted(self, plural(self.n_targets, "target"), plural(self.n_candidates, "user"))
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row per algorithm and k."""

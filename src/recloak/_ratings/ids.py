@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recloak._core.errors import InputError
+from recloak._core.results import counted, plural
 
 UNKNOWN = -1
 
@@ -31,6 +32,9 @@ class IdMap:
         """Make a map of the distinct ids given, in any order."""
         series = _as_series(ids)
         return cls(series.unique().sort())
+
+    def __repr__(self) -> str:
+        return counted(self, plural(len(self), f"{'text' if self.is_text else 'number'} id"))
 
     def __len__(self) -> int:
         return len(self.ids)

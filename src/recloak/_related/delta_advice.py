@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from recloak._core.progress import task
-from recloak._core.values import Tabular, brief, quantity
+from recloak._core.results import Tabular, counted, plural
 from recloak._ratings.model import Ratings
 from recloak._related.ceiling import mean_ceiling
 from recloak._related.model import Holders, Lists
@@ -50,7 +50,7 @@ class DeltaAdvice(Tabular):
         return iter(self.rows)
 
     def __repr__(self) -> str:
-        return brief(self, quantity(len(self.rows), "setting"))
+        return counted(self, plural(len(self.rows), "setting"))
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row per meaning and delta."""

@@ -18,7 +18,7 @@ import polars as pl
 import sqlalchemy as sa
 
 from recloak._core.errors import InputError, OptionError, RefusedError
-from recloak._core.values import Tabular, brief, quantity
+from recloak._core.results import Tabular, counted, plural
 from recloak._ratings.ids import IdMap
 from recloak._related.history_database import ENTRIES, REASONS, RELEASES, STORE, open_database
 from recloak._related.model import HOLE, ListRelease, Lists
@@ -48,7 +48,7 @@ class ReleaseRecord:
         }
 
     def __repr__(self) -> str:
-        return brief(self, f"number {self.number}", f"top {self.top}")
+        return counted(self, f"number {self.number}", f"top {self.top}")
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -63,7 +63,7 @@ class ListChanges(Tabular):
         return len(self.table)
 
     def __repr__(self) -> str:
-        return brief(self, quantity(len(self), "change"), f"release {self.earlier} to {self.later}")
+        return counted(self, plural(len(self), "change"), f"release {self.earlier} to {self.later}")
 
     def to_polars(self) -> pl.DataFrame:
         """Return ``item``, ``related``, ``change``, ``position``, ``position_after`` and ``reason``."""
@@ -119,9 +119,9 @@ class History(Tabular):
         newest = sa.select(sa.func.max(RELEASES.c.number)).scalar_subquery()
         items = sa.select(sa.func.count(ENTRIES.c.item.distinct())).where(ENTRIES.c.release == newest)
         try:
-            return brief(self, quantity(len(self), "release"), quantity(self._database.rows(items)[0][0], "item"))
+            return counted(self, plural(len(self), "release"), plural(self._database.rows(items)[0][0], "item"))
         except InputError:  # a repr must not fail
-            return brief(self, "not readable")
+            return counted(self, "not readable")
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ import polars as pl
 
 from recloak._core.errors import OptionError
 from recloak._core.files import written_file
-from recloak._core.values import Tabular, brief, quantity
+from recloak._core.results import Tabular, counted, plural
 from recloak._ratings.ids import IdMap
 from recloak._related.model import HOLE, Lists
 
@@ -34,9 +34,9 @@ class RelatedLists(Tabular):
         return len(self.table)
 
     def __repr__(self) -> str:
-        releases = [quantity(self.n_releases, "release")] if "release" in self.table.columns else []
+        releases = [plural(self.n_releases, "release")] if "release" in self.table.columns else []
         entries = f"{len(self):,} {'entry' if len(self) == 1 else 'entries'}"
-        return brief(self, *releases, quantity(self.n_items, "item"), entries)
+        return counted(self, *releases, plural(self.n_items, "item"), entries)
 
     @property
     def n_releases(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.errors import InputError, OptionError, RefusedError
-from recloak._core.values import Tabular, brief
+from recloak._core.results import Tabular, counted
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
 from recloak._related.anonymise import anonymise
@@ -54,7 +54,7 @@ class PublishedRelease(Tabular):
 
     def __repr__(self) -> str:
         entries = f"{len(self.lists):,} entries"
-        return brief(self, f"number {self.number}", entries, f"recall {self.cost.recall:.3f}")
+        return counted(self, f"number {self.number}", entries, f"recall {self.cost.recall:.3f}")
 
     def to_polars(self) -> pl.DataFrame:
         """Return the published entries: ``item``, ``position`` (from 1), ``related``."""

@@ -12,7 +12,7 @@ import numpy as np
 from recloak._core.errors import InputError, OptionError
 from recloak._core.progress import task
 from recloak._core.randomness import Rng
-from recloak._core.values import Tabular, brief, quantity
+from recloak._core.results import Tabular, counted, plural
 from recloak._ratings.model import Ratings
 from recloak._related.history import History, published
 from recloak._related.lists import perturbed
@@ -66,7 +66,7 @@ class Simulation(Tabular):
 
     def __repr__(self) -> str:
         largest = f"largest breach {self.max_breach:.4f} (delta {self.bound.delta:g})"
-        return brief(self, quantity(len(self.records), "release"), f"mean recall {self.mean('recall'):.3f}", largest)
+        return counted(self, plural(len(self.records), "release"), f"mean recall {self.mean('recall'):.3f}", largest)
 
     @property
     def later(self) -> tuple[SimulatedRelease, ...]:

@@ -14,6 +14,7 @@ _MAX_LINK = option(
 )  # fmt: skip
 _GRID = option(None, "step of the published grid of labels, or none; by default chosen per mode")
 RANK = 22
+MOST_FACTORS = 510
 _LOW_RANK = 5
 _LARGE_GROUPS = 20  # in groups from here on a low rank makes as good a release, in a third of the time
 
@@ -25,7 +26,7 @@ class PadOptions(Options):
     predictor: str = option("svd", "how missing ratings are predicted", choices=("svd", "bias", "mean"))
     rank: int | None = option(
         None, "number of factors of the svd predictor; by default 22, and 5 for groups of 20 or more",
-        at_least=0, at_most=510,
+        at_least=0, at_most=MOST_FACTORS,
     )  # fmt: skip
     iterations: int = option(8, "rounds over users and items, at most", at_least=1)
     tolerance: float = option(0.0005, "stop when a round gains less than this, in nats per rating", at_least=0)

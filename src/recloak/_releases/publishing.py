@@ -21,7 +21,7 @@ from recloak._releases.homogenise import group_means, profiles_of
 from recloak._releases.manifest import Facts
 from recloak._releases.model.steps import Grouping, Padding
 from recloak._releases.options import PublishOptions
-from recloak._releases.pad import PadOptions, pad
+from recloak._releases.pad import PadOptions, Predictor, pad
 from recloak._releases.profiles import Profiles, SparseProfiles
 from recloak._releases.rating_tally import Tally, count_raters, tally
 from recloak._releases.release import Release, release
@@ -51,18 +51,20 @@ def publish(
     options: PublishOptions | None = None,
     pad_options: PadOptions | None = None,
     group_options: GroupOptions | None = None,
+    predictor: Predictor | None = None,
     **changes: Any,
 ) -> Release:
     """Make an anonymised release of ratings: ``publish(ratings, k=5, mode="padded", rng=0)``.
 
-    ``changes`` are fields of `PublishOptions`. Nothing is written; see `Release.write`.
+    ``changes`` are fields of `PublishOptions`; ``predictor`` replaces the one that ``pad_options`` name. Nothing is
+    written; see `Release.write`.
     """
     options = (options or PublishOptions()).but(**changes)
     chance, clock = randomness(rng), StepClock()
     ratings = require_publishable(ratings, options)
     predicting = (pad_options or PadOptions()).for_groups(options.k)
     with clock.step("pad") as said:
-        padding = pad(ratings, predicting, rng=chance.child("pad"))
+        padding = pad(ratings, predicting, predictor=predictor, rng=chance.child("pad"))
         said["rank"] = padding.rank
     with clock.step("group") as said:
         choice = (group_options or GroupOptions()).but(k=options.k)

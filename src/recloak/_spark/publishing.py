@@ -30,6 +30,7 @@ from recloak._releases.model.release_format import CARD, MANIFEST, TABLES
 from recloak._releases.options import PublishOptions
 from recloak._releases.pad import PadOptions
 from recloak._releases.publishing import StepClock, confidence_of
+from recloak._releases.release import FolderRelease
 from recloak._spark.array_cells import address, array, row_by_row
 from recloak._spark.bin_groups import Plan, group_bins
 from recloak._spark.naming import secret_key
@@ -48,15 +49,6 @@ if TYPE_CHECKING:
 _NAMED_ROWS = 2_000_000  # groups or members of a bucket that holds no cells
 
 
-@dataclass(frozen=True, slots=True)
-class SparkRelease:
-    """What was published, and where."""
-
-    facts: Facts
-    public: Path
-    private: Path
-
-
 def publish(
     spark: SparkSession,
     source: str | list[str],
@@ -70,7 +62,7 @@ def publish(
     pad_options: PadOptions | None = None,
     group_options: GroupOptions | None = None,
     rng: Rng = None,
-) -> SparkRelease:
+) -> FolderRelease:
     """Publish a source on a cluster into a folder that driver and workers reach under the same path."""
     options, layout = options or PublishOptions(), layout or default_layout((options or PublishOptions()).mode)
     if layout not in TABLES:
@@ -91,7 +83,7 @@ def publish(
                 facts = work.write(blocks, plan, groups, PartFolders(aside, hidden_aside, scratch))
                 work.require_pass(aside, facts, blocks)
                 work.write_account(hidden_aside, public, aside, blocks)
-    return SparkRelease(facts, public, hidden)
+    return FolderRelease(facts, public, hidden)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,15 @@ from recloak._cli.common import (
     F,
     emit_json,
     fixed_seed_option,
-    gather,
+    given_only,
     json_option,
-    keywords,
     options_of,
+    source_of,
     source_options,
     with_progress,
 )
 from recloak._cli.path_types import NEW_FILE, PAGE, SOURCE, TABLE, require_apart
-from recloak._library.sources import Source
 from recloak._mentions.options import IdentifyOptions
-from recloak._ratings.options import ReadOptions
 
 if TYPE_CHECKING:
     from recloak.mentions import Defences, FoundMentions, Identification
@@ -137,16 +135,12 @@ def identify(
     """Re-identify in RATINGS the people whose mentions are known."""
     from recloak import mentions
 
-    source = Source(ratings, gather(ReadOptions, given))
+    known = source_of(ratings, given)
     found = mentions.identify(
-        source, said, possible=possible, absent=absent, threshold=threshold, seed=seed,
-        **keywords(given, IdentifyOptions),
-    )  # fmt: skip
+        known, said, possible=possible, absent=absent, threshold=threshold, seed=seed, **given_only(given)
+    )
     if out is not None:
-        from recloak._report import write_page
-        from recloak._report.mentions_page import identify_page
-
-        write_page(identify_page(found, source=source.name, provenance=provenance(ratings, said)), out)
+        found.write_page(out)
     if as_json:
         emit_json(found.to_json())
     else:
@@ -162,13 +156,9 @@ def defend(ratings: tuple[str, ...], said: str, possible: bool, out: Path | None
     """Try what protects the people who mention items of RATINGS: suppression and misdirection."""
     from recloak import mentions
 
-    source = Source(ratings, gather(ReadOptions, given))
-    found = mentions.defend(source, said, possible=possible, **keywords(given, IdentifyOptions))
+    found = mentions.defend(source_of(ratings, given), said, possible=possible, **given_only(given))
     if out is not None:
-        from recloak._report import write_page
-        from recloak._report.defences_page import defences_page
-
-        write_page(defences_page(found, source=source.name, provenance=provenance(ratings, said)), out)
+        found.write_page(out)
     if as_json:
         emit_json(found.to_json())
     else:
@@ -185,17 +175,10 @@ def _say_defended(found: Defences, out: Path | None) -> None:
     click.echo("" if out is None else f"Written to {out}.", nl=out is not None)
 
 
-def provenance(source: tuple[str, ...], said: str) -> tuple[tuple[str, str], ...]:
-    """Return the hashes of the ratings and of the mentions, and the versions that did the work."""
-    from recloak._report.provenance import source_hash, versions
-
-    hashes = tuple((f"SHA-256 of {Path(one).absolute().name}", source_hash(one)) for one in (*source, said))
-    return (*hashes, ("Versions", versions()))
-
-
 def _say_identified(found: Identification, out: Path | None) -> None:
     intake = found.intake
-    click.echo(f"{found.n_targets:,} targets among {found.n_candidates:,} users; identified at k = {_levels()}:")
+    levels = ", ".join(map(str, found.algorithms["scoring"].k))
+    click.echo(f"{found.n_targets:,} targets among {found.n_candidates:,} users; identified at k = {levels}:")
     for name, rates in found.algorithms.items():
         click.echo(f"  {name:<17}" + "".join(_percent(rate) for rate in rates.rate))
     told = {
@@ -213,12 +196,6 @@ def _say_identified(found: Identification, out: Path | None) -> None:
             f"{_shown(found.open_set.recall)} of those present are named"
         )
     click.echo("" if out is None else f"Written to {out}.", nl=out is not None)
-
-
-def _levels() -> str:
-    from recloak._mentions.model import LEVELS
-
-    return ", ".join(map(str, LEVELS))
 
 
 def _shown(share: float | None) -> str:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recloak._cli.common import gather, options_of
+from recloak._cli.common import options_of, source_of
 from recloak._cli.path_types import NEW_STORE, SOURCE, STORE
 from recloak._core.errors import OptionError
-from recloak._library.sources import Source
 from recloak._related.options import BoundOptions
 
 if TYPE_CHECKING:
@@ -66,13 +65,6 @@ def _window(default: str) -> Any:
 store_argument = click.argument("store", type=STORE)
 new_store_argument = click.argument("store", type=NEW_STORE)
 source_argument = click.argument("source", nargs=-1, required=True, type=SOURCE)
-
-
-def source_of(paths: tuple[str, ...], given: dict[str, Any]) -> Source:
-    """Return the files of a command with how to read them."""
-    from recloak._ratings.options import ReadOptions
-
-    return Source(paths, gather(ReadOptions, given))
 
 
 def ratings_of(paths: tuple[str, ...], given: dict[str, Any]) -> Ratings:

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from recloak._cli.common import emit_json, json_option, keywords, options_of, source_options, with_progress
-from recloak._cli.related._shared import source_argument, source_of
+from recloak._cli.common import emit_json, given_only, json_option, options_of, source_of, source_options, with_progress
+from recloak._cli.related._shared import source_argument
 from recloak._related.options import MethodOptions, ProtocolOptions, SimilarityOptions
 
 
@@ -33,8 +33,7 @@ def command(source: tuple[str, ...], deltas: str, window: int, as_json: bool, **
     """
     from recloak import related
 
-    options = keywords(given, ProtocolOptions, MethodOptions, SimilarityOptions)
-    found = related.advise(source_of(source, given), deltas=_numbers(deltas), window=window, **options)
+    found = related.advise(source_of(source, given), deltas=_numbers(deltas), window=window, **given_only(given))
     if as_json:
         emit_json(found.to_json())
         return

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recloak._attacks.options import PassiveOptions
-from recloak._cli.common import emit_json, json_option, keywords, options_of, seed_option, source_options, with_progress
-from recloak._cli.related._shared import source_argument, source_of, store_argument
+from recloak._cli.common import (
+    emit_json,
+    given_only,
+    json_option,
+    options_of,
+    seed_option,
+    source_of,
+    source_options,
+    with_progress,
+)
+from recloak._cli.related._shared import source_argument, store_argument
 
 if TYPE_CHECKING:
     from recloak.related import PassiveCurve
@@ -37,8 +46,7 @@ def command(store: str, source: tuple[str, ...], window: int, seed: int | None, 
     """
     from recloak import related
 
-    options = keywords(given, PassiveOptions)
-    found = related.attack(store, source_of(source, given), window=window, seed=seed, **options)
+    found = related.attack(store, source_of(source, given), window=window, seed=seed, **given_only(given))
     if found.original is None:
         click.echo(
             "recloak: lists came from a file, so the true ones are not known: only the published are attacked", err=True

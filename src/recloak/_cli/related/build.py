@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
-from recloak._cli.common import emit_json, json_option, keywords, options_of, source_options, with_progress
-from recloak._cli.engine import engine_options, on_spark, spark_session
+from recloak._cli.common import emit_json, given_only, json_option, options_of, source_of, source_options, with_progress
+from recloak._cli.engine import engine_options
 from recloak._cli.path_types import new_file, require_apart
-from recloak._cli.related._shared import MOMENT, source_argument, source_of
+from recloak._cli.related._shared import MOMENT, source_argument
 from recloak._related.options import SimilarityOptions
 
 
@@ -33,9 +32,7 @@ def command(source: tuple[str, ...], out: Path, top: int, until: int | None, as_
     require_apart(out, *source)
     from recloak import related
 
-    options = keywords(given, SimilarityOptions)
-    with spark_session(given) if on_spark(given) else nullcontext() as spark:
-        lists = related.build(source_of(source, given), top=top, until=until, spark=spark, **options)
+    lists = related.build(source_of(source, given), top=top, until=until, **given_only(given))
     lists.write(out)
     if as_json:
         emit_json({"items": lists.n_items, "entries": len(lists), "top": top, "file": str(out)})

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from recloak._cli.common import emit_json, json_option, keywords, options_of, source_options, with_progress
+from recloak._cli.common import emit_json, given_only, json_option, options_of, source_of, source_options, with_progress
 from recloak._cli.path_types import TABLE
 from recloak._cli.related import _shared as shared
-from recloak._related.options import BoundOptions, MethodOptions, SimilarityOptions
+from recloak._related.options import MethodOptions, SimilarityOptions
 
 
 @click.command()
@@ -40,8 +40,7 @@ def command(
     """
     from recloak import related
 
-    options = keywords(given, BoundOptions, MethodOptions, SimilarityOptions)
-    made = related.publish(store, shared.source_of(source, given), lists=file, until=until, **options)
+    made = related.publish(store, source_of(source, given), lists=file, until=until, **given_only(given))
     if made.late_ratings:
         click.echo(f"recloak: {made.late_ratings} ratings came after the last release with times before it, so the "
                    "proof does not cover them; give late ratings the time of their arrival", err=True)  # fmt: skip

@@ -6,10 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recloak._cli.common import emit_json, json_option, keywords, options_of, seed_option, source_options, with_progress
+from recloak._cli.common import (
+    emit_json,
+    given_only,
+    json_option,
+    options_of,
+    seed_option,
+    source_of,
+    source_options,
+    with_progress,
+)
 from recloak._cli.path_types import NEW_STORE
-from recloak._cli.related._shared import bound_options, source_argument, source_of
-from recloak._related.options import BoundOptions, MethodOptions, ProtocolOptions, SimilarityOptions
+from recloak._cli.related._shared import bound_options, source_argument
+from recloak._related.options import MethodOptions, ProtocolOptions, SimilarityOptions
 
 if TYPE_CHECKING:
     from recloak.related import Simulation
@@ -35,8 +44,7 @@ def command(source: tuple[str, ...], store: str | None, seed: int | None, as_jso
     """Release lists after the first 10 % of the ratings of SOURCE and then after every 5 %, and measure the cost."""
     from recloak import related
 
-    options = keywords(given, ProtocolOptions, BoundOptions, MethodOptions, SimilarityOptions)
-    run = related.simulate(source_of(source, given), history=store, seed=seed, **options)
+    run = related.simulate(source_of(source, given), history=store, seed=seed, **given_only(given))
     if as_json:
         emit_json(run.to_json())
     else:

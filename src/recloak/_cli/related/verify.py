@@ -6,9 +6,16 @@ from typing import Any
 
 import click
 
-from recloak._cli.common import emit_json, json_option, keywords, seed_option, source_options, with_progress
+from recloak._cli.common import (
+    emit_json,
+    given_only,
+    json_option,
+    seed_option,
+    source_of,
+    source_options,
+    with_progress,
+)
 from recloak._cli.related import _shared as shared
-from recloak._related.options import BoundOptions
 
 
 @click.command()
@@ -31,8 +38,7 @@ def command(
     """
     from recloak import related
 
-    options = keywords(given, BoundOptions)
-    verdict = related.verify(store, shared.source_of(source, given), residual=residual, seed=seed, **options)
+    verdict = related.verify(store, source_of(source, given), residual=residual, seed=seed, **given_only(given))
     answer = verdict.to_json()
     if as_json:
         emit_json(answer)

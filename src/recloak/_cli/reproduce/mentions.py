@@ -26,18 +26,20 @@ def command(source: tuple[str, ...], said: str, out: Path, as_json: bool, **give
 
     OUT gets `report.html` and `figures.json`.
     """
-    from recloak._cli.commands.mentions import provenance
     from recloak._cli.related._shared import ratings_of
     from recloak._core.files import written_folder
     from recloak._mentions.mention_tables import read_mentions
     from recloak._report import write_page
     from recloak._report.mentions_paper import reproduce, reproduction_page
+    from recloak._report.provenance import source_hash, versions
 
     with written_folder(out) as folder:
         ratings = ratings_of(source, given)
         made = reproduce(ratings, read_mentions(said, ratings), gather(IdentifyOptions, given))
+        hashes = tuple((f"SHA-256 of {Path(one).absolute().name}", source_hash(one)) for one in (*source, said))
         name = Path(source[0]).absolute().name
-        write_page(reproduction_page(made, source=name, provenance=provenance(source, said)), folder / "report.html")
+        page = reproduction_page(made, source=name, provenance=(*hashes, ("Versions", versions())))
+        write_page(page, folder / "report.html")
         figures = json.dumps(made.to_json(), indent=2, allow_nan=False)
         (folder / "figures.json").write_text(figures, encoding="utf-8")
     if as_json:

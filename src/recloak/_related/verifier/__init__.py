@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.progress import task
+from recloak._core.results import Tabular, counted, plural
 from recloak._core.threads import in_shares
-from recloak._core.values import Tabular, brief, quantity
 from recloak._ratings.ids import IdMap
 from recloak._related.model import Holders, ListRelease, Residual, breach, distinguishes, pairs, populations
 from recloak._related.options import BoundOptions
@@ -77,7 +77,7 @@ class HistoryVerdict(Tabular):
 
     def __repr__(self) -> str:
         largest = f"largest breach {self.max_breach:.4f} (delta {self.bound.delta:g})"
-        return brief(self, "pass" if self.passed else "fail", quantity(self.n_pairs, "pair") + " of releases", largest)
+        return counted(self, "pass" if self.passed else "fail", plural(self.n_pairs, "pair") + " of releases", largest)
 
     @property
     def passed(self) -> bool:
@@ -155,7 +155,7 @@ def verify(
     return HistoryVerdict(bound, len(chosen), largest, tuple(violations), n_unknown)
 
 
-def counted(
+def count_background(
     earlier: ListRelease,
     later: ListRelease,
     target: int,
@@ -249,13 +249,13 @@ class _Pair:
 
     def count(self, target: int, background: Sequence[int]) -> Finding:
         """Count one background from the definition."""
-        return counted(self.earlier, self.later, target, background, self.holders, self.bound, self.active)
+        return count_background(self.earlier, self.later, target, background, self.holders, self.bound, self.active)
 
 
 def _named(
     target: int, members: NDArray[np.int64], asked: tuple[Any, ...], pair: _Pair, *, minimal: bool
 ) -> tuple[list[Finding], bool]:
-    """Give the worst background of a target, or all minimal violating ones, counted again from the definition.
+    """Give the worst background of a target, or all minimal violating ones, count_background again from the definition.
 
     Also whether the budget was enough for all of them.
     """

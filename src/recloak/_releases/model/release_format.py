@@ -6,9 +6,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from recloak._core.errors import OptionError
+from recloak._core.results import Tabular, counted, plural, table_of
+
+if TYPE_CHECKING:
+    import polars as pl
 
 FORMAT = "recloak-release"
 VERSION = 1
@@ -74,8 +78,8 @@ def _is_count(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 10
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+@dataclass(frozen=True, slots=True, repr=False)
+class Verdict(Tabular):
     """What the verifier found in a released folder; numbers it could not derive are None, never a guess."""
 
     k_required: int | None
@@ -83,6 +87,15 @@ class Verdict:
     n_users: int | None
     n_groups: int | None
     problems: tuple[str, ...]
+    unchecked: tuple[str, ...] = ()  # what the release promises about its source, where none was given
+
+    def __repr__(self) -> str:
+        told = [plural(len(self.problems), "problem")] if self.problems else []
+        told += [f"not checked: {one}" for one in self.unchecked]
+        if self.n_users is None:
+            return counted(self, self.verdict, *told)
+        groups = f"{plural(self.n_users, 'user')} in {plural(self.n_groups or 0, 'group')}"
+        return counted(self, self.verdict, f"k required {self.k_required}", f"found {self.k_found}", groups, *told)
 
     @property
     def passed(self) -> bool:
@@ -96,4 +109,9 @@ class Verdict:
 
     def to_mapping(self) -> dict[str, Any]:
         """Give the JSON of ``recloak verify``."""
-        return {"verdict": self.verdict, **asdict(self), "problems": list(self.problems)}
+        found = {"verdict": self.verdict, **asdict(self), "problems": list(self.problems)}
+        return {name: value for name, value in found.items() if name != "unchecked"}
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the verdict as a table of one row."""
+        return table_of([{**self.to_mapping(), "problems": len(self.problems), "unchecked": len(self.unchecked)}])
