@@ -1,5 +1,7 @@
 """The public names, listed once: type checkers read this file, and so does ``__init__.py`` when it looks a name up."""
 
+from recloak import mentions as mentions
+from recloak import related as related
 from recloak._attacks.audit_result import Audit as Audit
 from recloak._attacks.gate import Gate as Gate
 from recloak._attacks.model import Outcome as Outcome
