@@ -82,12 +82,12 @@ def _prepare(folder: Path, n_users: int) -> dict[str, list[str]]:
 
 def _publish(folder: Path, ratings: Any) -> None:
     """Store lists of ten, drawn from the popular: what a list holds does not matter to its serving."""
-    from recloak._related.history import append, opened
+    from recloak._related.history import History, append
     from recloak._related.model import ListRelease, Lists
 
     rng, popular = np.random.default_rng(1), np.argsort(-ratings.popularity)[:200]
     lists = np.array([rng.choice(popular[popular != one], 10, replace=False) for one in range(ratings.n_items)])
-    with opened(folder / "history.db", create=True) as store:
+    with History(folder / "history.db") as store:
         append(store, ListRelease(1, 1, Lists(lists.astype(np.int32))), ratings.item_ids, {})
 
 

@@ -12,10 +12,11 @@ from recloak._cli.main import run
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
+LIBRARY = (ROOT / "docs" / "library.md").read_text()
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+def blocks(language: str, text: str = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
 def test_there_are_examples_of_both_kinds():
@@ -23,7 +24,7 @@ def test_there_are_examples_of_both_kinds():
     assert blocks("console")
 
 
-@pytest.mark.parametrize("code", blocks("python"))
+@pytest.mark.parametrize("code", [*blocks("python"), *blocks("python", LIBRARY)])
 def test_a_library_example_runs(code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {})

@@ -4,41 +4,38 @@ Its ratings, its related-item lists, and what its users say in public: for each 
 the defence holds, and the price in usefulness.
 
     ratings = recloak.read("ratings.csv")
-    release = recloak.publish(ratings, k=5, mode="padded", rng=0)
+    release = recloak.publish(ratings, k=5, mode="padded", seed=0)
     release.write("released")
     assert recloak.verify("released").passed
 
-Names are imported when they are first used, so that ``import recloak`` costs next to nothing.
+Everything public is a name of this module; modules that begin with an underscore are not. ``__init__.pyi`` lists the
+names once, for type checkers and for this file, which imports a name when it is first used: ``import recloak`` costs
+next to nothing. docs/library.md shows the library on one page.
 """
 
-from __future__ import annotations
+import importlib as _importlib
+import re as _re
+from pathlib import Path as _Path
 
-import importlib
-from typing import TYPE_CHECKING, Any
+_LISTED = _re.findall(r"from recloak(\S*) import (.+)", _Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+_HOMES = {name: f"recloak{home}" for home, names in _LISTED for name in _re.findall(r"as (\w+)", names)}
 
-if TYPE_CHECKING:
-    from recloak._attacks.attack import Attack
-    from recloak._ratings.model import Ratings
-    from recloak._ratings.readers import read
-    from recloak._releases.publishing import publish
-    from recloak._releases.verifier import verify
-
-__all__ = ["Attack", "Ratings", "publish", "read", "verify"]
-
-_HOMES = {
-    "Attack": "_attacks.attack",
-    "Ratings": "_ratings.model",
-    "publish": "_releases.publishing",
-    "read": "_ratings.readers",
-    "verify": "_releases.verifier",
-}
+__all__ = sorted(_HOMES)  # noqa: PLE0605 (listed once, in the stub)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home == "recloak":  # a namespace, such as recloak.related
+        found = _importlib.import_module(f"recloak.{name}")
+    elif home is not None:
+        found = getattr(_importlib.import_module(home), name)
+    elif name == "__version__":
+        found = _importlib.import_module("importlib.metadata").version("recloak")
+    else:
         raise AttributeError(f"module 'recloak' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"recloak.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]

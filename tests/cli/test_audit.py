@@ -7,7 +7,7 @@ import pytest
 from tests.cli.releases import write_release, write_source
 
 from recloak._cli.main import run
-from recloak._cli.open_release import publish_again
+from recloak._library.opened_releases import publish_again
 from recloak._ratings.readers import read
 from recloak._releases.options import PadOptions
 from recloak._releases.publishing import publish
@@ -111,7 +111,7 @@ def test_the_second_release_is_made_as_the_first_was(made, tmp_path, monkeypatch
     monkeypatch.setattr(
         "recloak._evaluation.trial_release.publish_aside", lambda _, options, **more: asked.update(k=options.k, **more)
     )
-    publish_again(tmp_path / "out-private", ratings)
+    publish_again(json.loads((tmp_path / "out-private" / "account.json").read_text()), ratings)
     assert (asked["k"], asked["pad_options"].predictor) == (3, "bias")
 
 

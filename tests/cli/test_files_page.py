@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.cli.releases import write_release, write_source
 
-from recloak._related.history import _tables as history
+from recloak._related.history_database import TABLES
 from recloak._service import tokens
 
 PAGE = (Path(__file__).parents[2] / "docs" / "files.md").read_text(encoding="utf-8")
@@ -33,7 +33,7 @@ def test_every_file_of_a_release_is_described(made):
 
 
 def test_every_table_and_column_of_a_history_is_described():
-    for table in history.tables.values():
+    for table in TABLES.tables.values():
         assert {table.name, *table.columns.keys()} <= NAMED
 
 

@@ -116,12 +116,12 @@ def test_what_may_not_be_read_or_written_is_told_at_once(tmp_path, monkeypatch, 
 
 
 def test_what_a_cluster_reads_is_not_looked_for_on_this_machine(tmp_path, monkeypatch, capsys):
-    def reached(*_):
+    def reached(*_, **__):
         raise InputError("opened")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("recloak._cli.commands.inspect._on_spark", reached)
-    monkeypatch.setattr("recloak._related.history.opened", reached)
+    monkeypatch.setattr("recloak._library.inspect_source._on_spark", reached)
+    monkeypatch.setattr("recloak._related.history.open_database", reached)
     for words in (["inspect", "no/such", "--engine", "spark"], ["related", "history", "postgresql://host/lists"]):
         assert run(words) == 2
         assert capsys.readouterr().err == "recloak: opened\n"

@@ -15,9 +15,8 @@ import pytest
 from recloak._cli.main import run
 from recloak._core.errors import InputError, RefusedError
 from recloak._ratings.ids import IdMap
-from recloak._related import history
-from recloak._related.changes import changed
-from recloak._related.history import append, open_store, opened, published, reasons_of, releases, table_of
+from recloak._related import history_database
+from recloak._related.history import History, append, published, reasons_of, releases, table_of
 from recloak._related.model import ListRelease, Lists
 from tests.related.postgres import server
 
@@ -51,15 +50,15 @@ def address(request, tmp_path):
 
 
 def filled(address):
-    with opened(address, create=True) as store:
+    with History(address) as store:
         append(store, FIRST, IDS, {"bound": {}})
-    with opened(address) as store:
+    with History(address, create=False) as store:
         append(store, SECOND, IDS, {"bound": {}}, [(2, 0, "suppressed"), (2, 1, "replaced")])
 
 
 def test_releases_come_back_as_they_went_in(address):
     filled(address)
-    with opened(address) as store:
+    with History(address, create=False) as store:
         back = published(store, IDS)
         assert [one.number for one in back] == [1, 2]
         assert [one.time for one in releases(store)] == [100, 200]
@@ -71,16 +70,17 @@ def test_releases_come_back_as_they_went_in(address):
 
 def test_items_are_numbered_as_in_the_ratings_and_strangers_left_out(address):
     filled(address)
-    with opened(address) as store:
+    with History(address, create=False) as store:
         (_, last) = published(store, IdMap.of([5, 20, 30]))
     assert last.lists.items.tolist() == [[-1, -1], [-1, -1], [-1, 1]]
 
 
 def test_changes_carry_their_reasons(address):
     filled(address)
-    with opened(address) as store:
+    with History(address, create=False) as store:
         rows = {
-            (row["item"], row["related"]): (row["change"], row["reason"]) for row in changed(store, 1, 2)["changes"]
+            (row["item"], row["related"]): (row["change"], row["reason"])
+            for row in store.changes(1, 2).to_json()["changes"]
         }
         assert reasons_of(store, 2).height == 2
     assert rows == {
@@ -94,21 +94,21 @@ def test_changes_carry_their_reasons(address):
 def test_a_number_that_is_taken_or_leaves_a_gap_is_refused(address):
     filled(address)
     for number in (2, 4):
-        with opened(address) as store, pytest.raises(RefusedError, match="published meanwhile"):
+        with History(address, create=False) as store, pytest.raises(RefusedError, match="published meanwhile"):
             append(store, ListRelease(number, 300, FIRST.lists), IDS, {})
-    with opened(address) as store, pytest.raises(InputError, match="must not be older"):
+    with History(address, create=False) as store, pytest.raises(InputError, match="must not be older"):
         append(store, ListRelease(3, 1, FIRST.lists), IDS, {})
-    with opened(address) as store:
+    with History(address, create=False) as store:
         assert len(releases(store)) == 2
 
 
 def test_of_publishers_at_once_one_wins_and_the_others_are_told(address):
-    with opened(address, create=True) as store:
+    with History(address) as store:
         append(store, FIRST, IDS, {})
     outcomes = []
 
     def publish():
-        with opened(address) as store:
+        with History(address, create=False) as store:
             try:
                 append(store, SECOND, IDS, {})
                 outcomes.append("won")
@@ -121,7 +121,7 @@ def test_of_publishers_at_once_one_wins_and_the_others_are_told(address):
     for thread in threads:
         thread.join()
     assert sorted(outcomes) == ["told", "told", "told", "won"]
-    with opened(address) as store:
+    with History(address, create=False) as store:
         assert table_of(store, 2).height == SECOND.lists.n_entries
 
 
@@ -130,7 +130,7 @@ def test_of_makers_at_once_one_makes_the_store_and_all_can_use_it(address):
 
     def make():
         together.wait()
-        with opened(address, create=True) as store:
+        with History(address) as store:
             outcomes.append(releases(store))
 
     threads = [threading.Thread(target=make) for _ in range(6)]
@@ -146,7 +146,7 @@ def test_a_database_of_something_else_is_left_as_it_is(tmp_path):
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE tokens (number INTEGER)")
     with pytest.raises(InputError, match="a database of something else"):
-        open_store(path, create=True)
+        History(path)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("tokens",)]
 
@@ -154,7 +154,7 @@ def test_a_database_of_something_else_is_left_as_it_is(tmp_path):
 @pytest.mark.parametrize("address", ["postgresql://ann:secret@host:port/db", "postgresql://[::1/db", "://"])
 def test_an_address_that_is_none_is_told_without_its_password(address):
     with pytest.raises(InputError, match="a store's address must read") as told:
-        open_store(address)
+        History(address, create=False)
     assert "secret" not in str(told.value)
 
 
@@ -181,7 +181,7 @@ def test_a_connection_is_waited_for_ten_seconds_unless_somebody_says_otherwise(a
     monkeypatch.delenv("PGCONNECT_TIMEOUT", raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    name, url = history._address(f"postgresql://ann@host/lists{asked}", create=False)
+    name, url = history_database._address(f"postgresql://ann@host/lists{asked}", create=False)
     assert url.query.get("connect_timeout") == waits
     assert name == f"postgresql://ann@host/lists{asked}"
 
@@ -210,14 +210,14 @@ def test_a_crash_in_the_middle_leaves_the_last_complete_release(tmp_path):
         "from tests.related.test_history import *\n"
         "import recloak._related.history as history\n"
         "history._note_kind = lambda *_: None\n"
-        f"store = open_store({str(path)!r})\n"
-        "sa.event.listen(store.engine, 'after_cursor_execute', lambda c, cur, s, *_: 'recloak_entries' in s and "
-        "s.startswith('INSERT') and os.kill(os.getpid(), 9))\n"
+        f"store = History({str(path)!r}, create=False)\n"
+        "sa.event.listen(store._database.engine, 'after_cursor_execute', lambda c, cur, s, *_: "
+        "'recloak_entries' in s and s.startswith('INSERT') and os.kill(os.getpid(), 9))\n"
         "append(store, ListRelease(3, 300, FIRST.lists), IDS, {})\n"
     )
     killed = subprocess.run([sys.executable, "-c", code], check=False, cwd=ROOT)
     assert killed.returncode == -9
-    with opened(path) as store:
+    with History(path, create=False) as store:
         assert [one.number for one in releases(store)] == [1, 2]
         assert table_of(store).filter(table_of(store)["release"] == 3).is_empty()
 
@@ -228,7 +228,7 @@ def test_a_store_of_another_format_is_refused_in_one_sentence(tmp_path):
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE recloak_store SET value = '7' WHERE key = 'format'")
     with pytest.raises(InputError, match="a store of format 7, this version reads format 1"):
-        open_store(path)
+        History(path, create=False)
 
 
 @pytest.mark.parametrize("content", [b"not a database at all, but long enough to be one" * 30, b""])
@@ -236,12 +236,15 @@ def test_what_is_no_store_is_refused_in_one_sentence(tmp_path, content):
     path = tmp_path / "other.db"
     path.write_bytes(content)
     with pytest.raises(InputError, match="not a history store"):
-        open_store(path)
+        History(path, create=False)
 
 
 def test_a_missing_store_and_ids_of_another_kind_are_refused(tmp_path):
     with pytest.raises(InputError, match="there is no history store"):
-        open_store(tmp_path / "none.db")
+        History(tmp_path / "none.db", create=False)
     filled(str(tmp_path / "history.db"))
-    with opened(tmp_path / "history.db") as store, pytest.raises(InputError, match="ids are whole numbers"):
+    with (
+        History(tmp_path / "history.db", create=False) as store,
+        pytest.raises(InputError, match="ids are whole numbers"),
+    ):
         published(store, IdMap.of(["a", "b"]))

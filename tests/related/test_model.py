@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recloak._core.errors import InputError, OptionError, RefusedError
 from recloak._ratings.model import Ratings
-from recloak._related.history import opened, releases
+from recloak._related.history import History, releases
 from recloak._related.model import (
     Holders,
     ListRelease,
@@ -113,7 +113,7 @@ def test_what_could_not_be_verified_is_not_stored(tmp_path):
     step = make_release((first,), second.lists, Holders.of(ratings), 2, BoundOptions(delta=1), method)
     assert step.verdict.passed
     step = replace(step, release=replace(second, number=1))
-    with opened(tmp_path / "history.db", create=True) as store:
+    with History(tmp_path / "history.db") as store:
         with pytest.raises(RefusedError, match="1 items could not be verified within the budget"):
             keep(store, replace(step, verdict=replace(step.verdict, n_unknown=1)), ratings, {})
         assert releases(store) == []

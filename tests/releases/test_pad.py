@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from recloak._cli.open_release import publish_again
+
 from recloak._core import progress
 from recloak._core.errors import InputError, OptionError
 from recloak._core.randomness import randomness

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from recloak._core.errors import InputError
 from recloak._ratings.ids import IdMap
-from recloak._related.history import append, newest, opened
+from recloak._related.history import History, append, newest
 from recloak._related.model import ListRelease, Lists
 from recloak._service.published_lists import PublishedLists
 from recloak._service.release_watch import _look, keep_fresh
@@ -21,7 +21,7 @@ SECOND = Lists(np.array([[2, 1], [0, -1], [-1, 1]], np.int32))
 
 
 def publish(address, number, lists, ids=IDS):
-    with opened(address, create=True) as store:
+    with History(address) as store:
         append(store, ListRelease(number, 100 * number, lists), ids, {})
 
 
@@ -110,7 +110,7 @@ def test_ids_may_be_texts_with_slashes(tmp_path):
 
 def test_an_empty_history_is_served_and_filled_later(tmp_path):
     address = str(tmp_path / "history.db")
-    with opened(address, create=True):
+    with History(address):
         pass
     world = World(tmp_path, history=address)
     assert problem(world.ask("GET", "/api/v1/items/1/related")) == "no_such_item"

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from recloak._cli.main import run
-from recloak._related.history import opened, releases
+from recloak._related.history import History, releases
 from recloak._service.loading import load
 from recloak._service.options import ServeOptions
 from recloak._service.tokens import create
@@ -126,7 +126,7 @@ def test_a_publisher_killed_in_the_middle_loses_nothing_while_readers_read(folde
             killed = subprocess.run([sys.executable, "-c", _dying(path, table)], check=False, cwd=ROOT)
             assert killed.returncode == -9
             time.sleep(0.3)
-        with opened(path) as store:
+        with History(path, create=False) as store:
             assert [one.number for one in releases(store)] == [1]
         assert seen == {1}
         publish(str(path), 2, SECOND)
@@ -144,9 +144,9 @@ def _dying(path, table):
     return (
         "import os, sqlalchemy as sa\n"
         "from tests.service.test_related import *\n"
-        "from recloak._related.history import open_store\n"
-        f"store = open_store({str(path)!r})\n"
-        f"sa.event.listen(store.engine, 'after_cursor_execute', lambda c, cur, s, *_: "
+        "from recloak._related.history import History\n"
+        f"store = History({str(path)!r}, create=False)\n"
+        f"sa.event.listen(store._database.engine, 'after_cursor_execute', lambda c, cur, s, *_: "
         f"s.startswith('INSERT INTO {table}') and os.kill(os.getpid(), 9))\n"
         "append(store, ListRelease(2, 200, SECOND), IDS, {})\n"
     )

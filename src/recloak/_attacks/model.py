@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from recloak._attacks.attack import Attack, Kind
 from recloak._core.intervals import Share, wilson
 from recloak._core.options import Options, option
+from recloak._core.results import counted, sizes_only
 from recloak._ratings.assemble import distinct_values
 from recloak._ratings.model import Scale
 
@@ -67,6 +68,8 @@ class Clues:
     ratings: NDArray[np.float32]  # (n_clues,)
     times: NDArray[np.int64] | None = None  # (n_clues,) seconds, where times are known
 
+    __repr__ = sizes_only
+
     @property
     def n_targets(self) -> int:
         """Number of targets."""
@@ -93,6 +96,8 @@ class Public:
     owner: NDArray[np.int32]  # (n_users,) the profile of each user of the original
     scale: Scale
     times: NDArray[np.int64] | None = None  # (n_cells,)
+
+    __repr__ = sizes_only
 
     @classmethod
     def of(
@@ -181,6 +186,10 @@ class Outcome:
     def identifies(self) -> bool:
         """Whether the attack names people, which k-anonymity bounds by 1/k."""
         return self.attack.kind is Kind.IDENTIFIES
+
+    def __repr__(self) -> str:
+        known = [] if self.known is None else [f"{self.known} known"]
+        return counted(self, self.name, *known, self.setting, self.in_words)
 
     @property
     def in_words(self) -> str:

@@ -7,14 +7,16 @@ import functools
 import json
 import types
 import typing
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
 
 from recloak._cli.engine import LocalOption
-from recloak._core import progress
 from recloak._core.options import Options
+from recloak._core.progress import progress
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,6 +46,22 @@ def source_options(function: F) -> F:
     from recloak._ratings.options import ReadOptions
 
     return options_of(ReadOptions)(function)
+
+
+def source_of(paths: Any, given: dict[str, Any]) -> Any:
+    """Take the flags of `source_options` out of a command's arguments; return the source unread, None for no paths."""
+    from recloak._library.sources import Source
+    from recloak._ratings.options import ReadOptions
+
+    reading = gather(ReadOptions, given)
+    for name in reading.to_mapping():
+        del given[name]
+    return None if paths is None else Source(paths, **reading.to_mapping())
+
+
+def given_only(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the flags that were given, as keywords for a function of the library, whose defaults hold for the rest."""
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _flag(declared: dataclasses.Field[Any], hint: Any, *, with_default: bool) -> Callable[[F], F]:
@@ -88,12 +106,21 @@ def emit_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
+@contextmanager
+def warnings_told() -> Iterator[None]:
+    """Say each warning of the library on standard error as a sentence of the command line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda told, *_, **__: click.echo(f"recloak: {told}", err=True)
+        yield
+
+
 def with_progress(function: F) -> F:
     """Show the progress of a command on the terminal."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        with progress.on_terminal():
+        with progress():
             return function(*args, **kwargs)
 
     return typing.cast("F", wrapped)

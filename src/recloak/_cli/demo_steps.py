@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import recloak
 from recloak._core import progress
 from recloak._core.errors import InputError
 from recloak._core.files import sha256_of, written_folder
@@ -64,10 +65,7 @@ Step = Callable[[Demo], Demo]
 
 def make_ratings(demo: Demo) -> Demo:
     """Make synthetic ratings and leave them as a file to play with."""
-    from recloak._ratings.synthetic.options import SynthOptions
-    from recloak._ratings.synthetic.rating_stream import synthesise
-
-    ratings = synthesise(SynthOptions(preset="tiny"), rng=demo.chance.child("ratings"))
+    ratings = recloak.synth(preset="tiny", rng=demo.chance.child("ratings"))
     ratings.to_polars().write_csv(demo.folder / "ratings.csv")
     step = f"Made {ratings.n_ratings:,} synthetic ratings with the shape of a real data set (ratings.csv)."
     return demo.add(made={"ratings": ratings}, account=(step,))
@@ -75,12 +73,10 @@ def make_ratings(demo: Demo) -> Demo:
 
 def inspect_ratings(demo: Demo) -> Demo:
     """Tell what is in them and how exposed their users are."""
-    from recloak._ratings.exposure import expose
-    from recloak._ratings.summary import summarise
     from recloak._report import inspect_page
 
-    ratings = demo.made["ratings"]
-    summary, exposure = summarise(ratings), expose(ratings, rng=demo.chance.child("inspect"))
+    found = recloak.inspect(demo.made["ratings"], rng=demo.chance.child("inspect"))
+    summary, exposure = found.summary, found.exposure
     return demo.add(
         results={"inspect": {**summary.to_json(), "exposure": exposure.to_json()}},
         facts=inspect_page.key_facts(summary),
@@ -93,21 +89,20 @@ def inspect_ratings(demo: Demo) -> Demo:
 def publish_release(demo: Demo) -> Demo:
     """Hold some ratings out, publish the rest, and verify what was written."""
     from recloak._evaluation.probe import hold_out
-    from recloak._releases.publishing import publish
-    from recloak._releases.verifier import verify
 
     rest, probe = hold_out(demo.made["ratings"], 0.1, rng=demo.chance.child("probe"))
     rest.to_polars().write_csv(demo.folder / "published.csv")
     probe.to_polars(rest).write_csv(demo.folder / "probe.csv")
     folder, private = demo.folder / "release", demo.folder / "private"
-    publish(rest, k=5, mode="padded", rng=demo.chance.child("publish")).write(folder, private=private)
+    recloak.publish(rest, folder, private=private, k=5, mode="padded", rng=demo.chance.child("publish"))
     _forget_this_run(private / "account.json")
     steps = (
         f"Held {len(probe):,} ratings out (probe.csv), and published the other {rest.n_ratings:,} (published.csv) as a "
         "padded release with k = 5 (release); who is who lies apart (private).",
         "Verified from the public files alone that every row is shared by at least 5 users.",
     )
-    return demo.add(made={"rest": rest, "probe": probe}, results={"verify": verify(folder).to_mapping()}, account=steps)
+    verified = {"verify": recloak.verify(folder).to_mapping()}
+    return demo.add(made={"rest": rest, "probe": probe.to_polars(rest)}, results=verified, account=steps)
 
 
 def _forget_this_run(account: Path) -> None:
@@ -120,16 +115,13 @@ def _forget_this_run(account: Path) -> None:
 
 def attack_release(demo: Demo) -> Demo:
     """Attack the original and the release, side by side."""
-    from recloak._attacks.auditing import audit
-    from recloak._attacks.options import AuditOptions
-    from recloak._attacks.public_view import see_release
     from recloak._report import audit_page
 
-    release = see_release(demo.folder / "release", demo.folder / "private", demo.made["rest"])
-    options = AuditOptions(targets=200, known=(1, 2, 4, 8))
-    found = audit(demo.made["rest"], release, options=options, rng=demo.chance.child("audit"))
+    found = recloak.audit(
+        demo.made["rest"], demo.folder / "release", private=demo.folder / "private", targets=200, known=(1, 2, 4, 8),
+        rng=demo.chance.child("audit"),
+    )  # fmt: skip
     return demo.add(
-        made={"release": release},
         results={"audit": found.to_json()},
         chapters=audit_page.audit_chapters(found),
         account=audit_page.audit_account(found)[1:],
@@ -139,10 +131,12 @@ def attack_release(demo: Demo) -> Demo:
 
 def evaluate_release(demo: Demo) -> Demo:
     """Measure what the release is still good for."""
-    from recloak._evaluation.evaluating import evaluate
     from recloak._report import evaluate_page
 
-    found = evaluate(demo.made["rest"], demo.made["release"], demo.made["probe"], rng=demo.chance.child("evaluate"))
+    found = recloak.evaluate(
+        demo.made["rest"], demo.folder / "release", private=demo.folder / "private", probe=demo.made["probe"],
+        rng=demo.chance.child("evaluate"),
+    )  # fmt: skip
     return demo.add(
         results={"evaluate": found.to_json()},
         chapters=(evaluate_page.evaluate_chapter(found),),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from typing import Any, TypeVar
 
 import click
 
-from recloak._core.errors import OptionError
 from recloak._core.options import require_on_spark
+from recloak._library.engines import ENGINES
 
 F = TypeVar("F")
-ENGINES = ("local", "spark")
 
 
 class LocalOption(click.Option):
@@ -33,7 +31,7 @@ class LocalOption(click.Option):
 
 
 def engine_options(function: F) -> F:
-    """Give a command the flags of the engine; `on_spark` tells whether Spark is meant and `spark_session` starts it."""
+    """Give a command the flags of the engine, which the library's functions take as keywords."""
     for option in (
         click.option(
             "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark; may be given several times."
@@ -50,20 +48,3 @@ def engine_options(function: F) -> F:
     ):
         function = option(function)  # type: ignore[type-var]
     return function
-
-
-def on_spark(given: dict[str, Any]) -> bool:
-    """Take the engine's name out of a command's arguments; refuse Spark's flags without Spark."""
-    engine = given.pop("engine")
-    if engine == "local" and (given["master"] is not None or given["conf"]):
-        raise OptionError("--master and --conf are for --engine spark")
-    return bool(engine == "spark")
-
-
-@contextmanager
-def spark_session(given: dict[str, Any]) -> Iterator[Any]:
-    """Start Spark as the flags say."""
-    from recloak._spark.session import SparkOptions, session
-
-    with session(SparkOptions(master=given["master"], conf=tuple(given["conf"]))) as spark:
-        yield spark

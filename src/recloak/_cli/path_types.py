@@ -12,20 +12,16 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from recloak._core.errors import InputError, OptionError, SourceError
 from recloak._core.files import require_file_place, require_folder_place, require_parent
-from recloak._releases.folder_checks import private_beside
-
-if TYPE_CHECKING:
-    import polars as pl
 
 P = TypeVar("P", str, Path)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # two letters at least: C:/ is a folder
-_MANIFEST, _MAPPING = "manifest.json", "mapping.parquet"
+_MANIFEST = "manifest.json"
 
 
 class PathType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -111,35 +107,6 @@ def new_file(*endings: str) -> PathType:
 
 
 PAGE = new_file(".html")
-
-
-def private_of(folder: Path, private: Path | None) -> Path:
-    """Give the private folder: the one named, or the one that publishing makes by default."""
-    return private_beside(folder) if private is None else private
-
-
-def require_private(folder: Path, private: Path | None) -> None:
-    """Refuse a private folder that does not say who is who."""
-    hidden = private_of(folder, private)
-    if not (hidden / _MAPPING).exists():
-        raise SourceError(f"there is no {_MAPPING}: not the private folder of a release", file=hidden)
-
-
-def mapping_path(folder: Path, private: Path | None) -> Path | None:
-    """Return where who is who lies; None where no folder was named and there is none beside the release."""
-    path = private_of(folder, private) / _MAPPING
-    if private is None and not path.exists():
-        return None
-    require_private(folder, private)
-    return path
-
-
-def mapping_of(folder: Path, private: Path | None) -> pl.DataFrame | None:
-    """Read who is who from a private folder, where there is one."""
-    import polars as pl
-
-    path = mapping_path(folder, private)
-    return None if path is None else pl.read_parquet(path)
 
 
 def require_apart(out: Path | None, *sources: str | Path) -> None:

@@ -43,6 +43,8 @@ def option(
         text = "; ".join(filter(None, (text, "; ".join(f"{name}: {kind.text}" for name, kind in choices.items()))))
     rules = {"at_least": at_least, "at_most": at_most, "above": above, "choices": choices}
     taken = spark if not isinstance(spark, bool) else None if spark else ()
+    if choices is not None and taken is not None and set(taken) == set(choices):
+        taken = None  # every choice is taken
     return field(default=default, metadata={"text": text, "flag": flag, "spark": taken, **rules})
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from recloak._core.errors import InputError, OptionError
 from recloak._core.intervals import Share
 from recloak._core.progress import task
 from recloak._core.randomness import Randomness
+from recloak._core.results import Result, counted, plural, table_of
 from recloak._evaluation.deviation import target_deviation
 from recloak._evaluation.model import Accuracy, accuracy_of
 from recloak._evaluation.options import FrontierOptions
@@ -28,6 +29,9 @@ from recloak._evaluation.recommenders import Fit, as_training_set, fit_factors, 
 from recloak._evaluation.trial_release import publish_aside
 from recloak._ratings.model import Ratings
 from recloak._releases.options import PublishOptions
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +59,47 @@ class FrontierPoint:
         return cls(**{**found, **shares, **errors})
 
 
-@dataclass(frozen=True, slots=True)
-class Frontier:
-    """All points, and the trivial prediction that a useful release must beat."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Frontier(Result):
+    """All points, and the trivial prediction that a useful release must beat.
+
+    Attributes
+    ----------
+    original : FrontierPoint
+        The original data, measured as if it were a release.
+    points : tuple of FrontierPoint
+        One for each k and mode: how risky, how useful.
+    item_mean : Accuracy
+        The error of predicting the mean of each item.
+
+    Examples
+    --------
+    >>> import recloak
+    >>> ratings = recloak.synth(users=60, items=40, ratings=900, seed=1)
+    >>> recloak.frontier(ratings, k=[3], mode=["padded"], targets=9, known=2, seed=1).to_polars()["mode"].to_list()
+    ['original', 'padded']
+    """
 
     original: FrontierPoint
     points: tuple[FrontierPoint, ...]
     item_mean: Accuracy
     seed: int
+
+    def __repr__(self) -> str:
+        return counted(self, plural(len(self.points), "release"))
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row for each release, and one for the original."""
+        return table_of(
+            {
+                "mode": one.mode, "k": one.k, "named": one.named.rate, "bets": one.bets.rate, "popular": one.popular,
+                "rmse_trained": one.trained.rmse, "rmse_own": one.own.rmse, "coverage": one.own.coverage,
+            }
+            for one in (self.original, *self.points)
+        )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
         """Give plain values."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from recloak._core.results import Result, counted, plural, table_of
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +69,28 @@ class SelfRank:
         return {**asdict(self), "shares": list(self.shares)}
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """Everything an evaluation found."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Evaluation(Result):
+    """Everything an evaluation found.
+
+    Attributes
+    ----------
+    target_deviation, similar_user_deviation : Accuracy
+        How near the released row of the own group, and of similar users, comes to held-out ratings.
+    self_rank : SelfRank
+        Where a user's own profile stands among all.
+    recommenders : dict
+        Name -> ``original`` and ``release`` -> accuracy and ranking.
+    baselines : dict
+        What needs no release: the mean of each item, and popularity.
+
+    Examples
+    --------
+    >>> import recloak
+    >>> found = recloak.evaluate(recloak.synth(users=60, items=40, ratings=900, seed=1), holdout=0.1, k=3, seed=1)
+    >>> found.target_deviation.n, found.to_polars()["side"].unique().sort().to_list()
+    (90, ['baseline', 'original', 'release'])
+    """
 
     target_deviation: Accuracy
     similar_user_deviation: Accuracy
@@ -75,8 +100,37 @@ class Evaluation:
     shape: dict[str, Any] = field(default_factory=dict)
     seed: int | None = None
 
+    @classmethod
+    def of_target(cls, found: Accuracy) -> Evaluation:
+        """Return an evaluation of which the target deviation alone was measured."""
+        nothing = Accuracy(None, None, 0.0, 0)
+        return cls(found, nothing, SelfRank({}, float("nan"), (), 0, 0), {}, {})
+
+    def __repr__(self) -> str:
+        target = self.target_deviation
+        covered = f"target deviation over {100 * target.coverage:.1f} % of them"
+        return counted(
+            self, plural(target.n, "held-out rating"), covered, plural(len(self.recommenders), "recommender")
+        )
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row for each predictor: errors, coverage and ranking, on the original and on the release."""
+        return table_of(self._rows())
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        no_ranking = Ranking(None, None, 0)
+        own = {"target deviation": self.target_deviation, "similar user deviation": self.similar_user_deviation}
+        scored = [(name, "release", Scored(accuracy)) for name, accuracy in own.items()]
+        scored += [(name, side, one) for name, sides in self.recommenders.items() for side, one in sides.items()]
+        scored += [(name, "baseline", one) for name, one in self.baselines.items()]
+        for name, side, one in scored:
+            ranking = (one.ranking or no_ranking).to_json()
+            yield {"name": name, "side": side, **one.accuracy.to_json(), **ranking}
+
     def to_json(self) -> dict[str, Any]:
         """Give the evaluation in the form of the command line's contract."""
+        if not self.self_rank.n_users:  # nothing else was measured, as on Spark
+            return {"target_deviation": self.target_deviation.to_json()}
         return {
             "target_deviation": self.target_deviation.to_json(),
             "similar_user_deviation": self.similar_user_deviation.to_json(),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from recloak._core.errors import InputError, OptionError
 from recloak._core.randomness import Rng, randomness
+from recloak._core.results import sizes_only
 from recloak._ratings.ids import UNKNOWN
 from recloak._ratings.model import Ratings
 
@@ -22,6 +23,8 @@ class Probe:
     items: NDArray[np.int32]
     values: NDArray[np.float32]
     n_left_out: int = 0  # pairs of users or items that the source does not have
+
+    __repr__ = sizes_only
 
     def __len__(self) -> int:
         return len(self.users)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from recloak._core.errors import InputError
+from recloak._core.errors import InputError, OptionError
+from recloak._core.results import counted
 from recloak._ratings.options import ReadOptions
 
 if TYPE_CHECKING:
@@ -17,24 +18,58 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import scipy.sparse
 
-    from recloak._ratings.model import Ratings
+    from recloak._ratings.model import Ratings, Scale
 
     PathLike: TypeAlias = str | os.PathLike[str]
     Table: TypeAlias = pl.DataFrame | pl.LazyFrame | pd.DataFrame | pa.Table
-    RatingsLike: TypeAlias = (
-        "Source | Ratings | PathLike | Iterable[PathLike] | Table | scipy.sparse.sparray | scipy.sparse.spmatrix"
-    )
+    Matrix: TypeAlias = scipy.sparse.sparray | scipy.sparse.spmatrix
+    RatingsLike: TypeAlias = "Source | Ratings | PathLike | Iterable[PathLike] | Table | Matrix"
+    ScaleLike: TypeAlias = "Scale | tuple[float, float] | str"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Source:
     """Files of ratings that are not read yet, and how to read them.
 
-    Pass it wherever ratings are expected when columns must be named or the files must not be read here, as on Spark.
+    Pass it wherever ratings are expected when columns must be named but the files must not be read here, as on Spark.
+
+    Parameters
+    ----------
+    paths
+        A file, a folder, or several of them that are read as one source.
+    reader, user, item, rating, time, scale, skip_bad
+        As in `read`.
+
+    Examples
+    --------
+    >>> import recloak
+    >>> recloak.Source("ratings.csv", user="viewer", item="film")
+    <Source: ratings.csv>
     """
 
     paths: tuple[str, ...]
-    options: ReadOptions = field(default_factory=ReadOptions)
+    options: ReadOptions
+
+    def __init__(
+        self,
+        paths: PathLike | Iterable[PathLike],
+        *,
+        reader: str | None = None,
+        user: str | int | None = None,
+        item: str | int | None = None,
+        rating: str | int | None = None,
+        time: str | int | None = None,
+        scale: ScaleLike | None = None,
+        skip_bad: bool = False,
+    ) -> None:
+        given = (paths,) if isinstance(paths, str | os.PathLike) else tuple(paths)
+        if not given:
+            raise InputError("a source must be at least one path, got none")
+        object.__setattr__(self, "paths", tuple(os.fspath(path) for path in given))
+        object.__setattr__(self, "options", read_options(reader, user, item, rating, time, scale, skip_bad))
+
+    def __repr__(self) -> str:
+        return counted(self, self.name)
 
     @property
     def name(self) -> str:
@@ -43,14 +78,80 @@ class Source:
         return first if len(self.paths) == 1 else f"{first} and {len(self.paths) - 1} more"
 
 
+def read_options(
+    reader: str | None, user: str | int | None, item: str | int | None, rating: str | int | None,
+    time: str | int | None, scale: ScaleLike | None, skip_bad: bool,
+) -> ReadOptions:  # fmt: skip
+    """Return the options of reading; a column may be named by a number, a scale by its two ends."""
+    columns = {"user": user, "item": item, "rating": rating, "time": time}
+    named = {role: None if name is None else str(name) for role, name in columns.items()}
+    return ReadOptions(reader=reader, **named, scale=_ends(scale), skip_bad=skip_bad)
+
+
+def _ends(scale: ScaleLike | None) -> str | None:
+    if scale is None or isinstance(scale, str):
+        return scale
+    low, high = scale if isinstance(scale, tuple) else (scale.low, scale.high)
+    return f"{low!r},{high!r}"
+
+
+def read(
+    source: RatingsLike,
+    *,
+    reader: str | None = None,
+    user: str | int | None = None,
+    item: str | int | None = None,
+    rating: str | int | None = None,
+    time: str | int | None = None,
+    scale: ScaleLike | None = None,
+    skip_bad: bool = False,
+) -> Ratings:
+    """Read ratings from files, a table or a sparse matrix.
+
+    Parameters
+    ----------
+    source
+        A file or folder, several of them, a polars, pandas or Arrow table, a scipy sparse matrix, or a `Source`.
+    reader
+        The layout of the files (``csv``, ``movielens``, ...), where it is not recognised by itself.
+    user, item, rating, time
+        The columns: names, or numbers from 1 in files without a header; ``time="none"`` leaves times out.
+    scale
+        The ratings that can be right, as ``(low, high)``, `Scale` or ``"LOW,HIGH"``; others are bad rows.
+    skip_bad
+        Drop and count rows that cannot be right instead of stopping at the first; for files.
+
+    Returns
+    -------
+    Ratings
+        What was taken for granted and left out stands in its ``intake``.
+
+    Raises
+    ------
+    SourceError
+        If a file or a row cannot be read; the message names file, line and value.
+    OptionError
+        If an option breaks its rule or is not for this kind of source.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import recloak
+    >>> recloak.read(pl.DataFrame({"user": ["a", "b"], "item": ["x", "x"], "rating": [4, 5]}))
+    <Ratings: 2 users, 1 item, 2 ratings>
+    """
+    options = read_options(reader, user, item, rating, time, scale, skip_bad)
+    return as_ratings(source, None if options == ReadOptions() else options)
+
+
 def as_source(given: object) -> Source | None:
     """Return the files that were given, or None if something else was given."""
     if isinstance(given, Source):
         return given
     if isinstance(given, str | os.PathLike):
-        return Source((os.fspath(given),))
+        return Source(given)
     if isinstance(given, list | tuple) and given and all(isinstance(path, str | os.PathLike) for path in given):
-        return Source(tuple(os.fspath(path) for path in given))
+        return Source(given)
     return None
 
 
@@ -62,22 +163,51 @@ def as_ratings(given: RatingsLike, options: ReadOptions | None = None) -> Rating
     InputError
         If the source is of a kind that holds no ratings, or cannot be read.
     """
-    import scipy.sparse  # noqa: PLC0415 (import recloak must stay quick)
+    if (source := as_source(given)) is not None:
+        from recloak._ratings.readers import read as read_files
 
-    from recloak._ratings.model import Ratings  # noqa: PLC0415 (likewise)
-    from recloak._ratings.readers import read  # noqa: PLC0415 (likewise)
-    from recloak._ratings.table_input import ratings_from_matrix, ratings_from_table  # noqa: PLC0415 (likewise)
+        return read_files(source.paths, options=options or source.options)
+    return _from_memory(given, options or ReadOptions())
+
+
+def _from_memory(given: Any, options: ReadOptions) -> Ratings:
+    import scipy.sparse
+
+    from recloak._ratings.model import Ratings
+    from recloak._ratings.table_input import ratings_from_matrix, ratings_from_table
 
     if isinstance(given, Ratings):
+        _refuse_others(options, (), "ratings that are read already")
         return given
-    if (source := as_source(given)) is not None:
-        return read(source.paths, options=options or source.options)
-    options = options or ReadOptions()
     if scipy.sparse.issparse(given):
+        _refuse_others(options, ("scale",), "a matrix")
         return ratings_from_matrix(given, scale=options.bounds())
     if hasattr(given, "__arrow_c_stream__") or hasattr(given, "collect"):
+        _refuse_others(options, ("user", "item", "rating", "time", "scale"), "a table")
         return ratings_from_table(given, **options.columns(), scale=options.bounds())
     raise InputError(
         "ratings must be a path, several paths, a polars, pandas or Arrow table, a scipy sparse matrix or Ratings, "
         f"got {type(given).__name__}"
     )
+
+
+def _refuse_others(options: ReadOptions, allowed: tuple[str, ...], kind: str) -> None:
+    """Raise for an option that would change nothing for this kind of source."""
+    usual = ReadOptions().to_mapping()
+    for name, value in options.to_mapping().items():
+        if name not in allowed and value != usual[name]:
+            raise OptionError(f"{name}=... is not for {kind}")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where ratings came from, for the account on a page: the files, or no more than that they were in memory."""
+
+    name: str
+    paths: tuple[str, ...] = ()
+
+
+def origin_of(given: object) -> Origin:
+    """Return where what was given comes from."""
+    source = as_source(given)
+    return Origin("ratings in memory") if source is None else Origin(source.name, source.paths)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from recloak._core.errors import OptionError
+from recloak._core.results import counted
 from recloak._mentions.draft_ranks import (
     AdvisorIndex,
     DraftRanks,
@@ -35,7 +36,7 @@ from recloak._mentions.draft_ranks import (
 from recloak._mentions.oracle_guard import BANDS, EXACT_BANDS, LAST_BAND, Bands, OracleGuard, band_of, border_from
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DraftChange:
     """A change of the draft and the band it would lead to."""
 
@@ -43,8 +44,15 @@ class DraftChange:
     add: tuple[Item, ...]
     band: str
 
+    def __repr__(self) -> str:
+        return counted(self, f"drop {len(self.drop)}", f"add {len(self.add)}", f"place {self.band}")
 
-@dataclass(frozen=True, slots=True)
+    def to_json(self) -> dict[str, Any]:
+        """Return the items and the band, ready for JSON."""
+        return {"drop": list(self.drop), "add": list(self.add), "band": self.band}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Advice:
     """What the advisor says; every place is a band."""
 
@@ -58,15 +66,15 @@ class Advice:
     cheapest: DraftChange | None  # the fewest changes that keep the user beyond the first k; None where none was found
     n_unknown: int  # mentions of items that nobody rated: they give nothing away
 
+    def __repr__(self) -> str:
+        state = "hidden" if self.hidden else "not hidden"
+        return counted(self, f"k = {self.k}", f"place {self.before} before, {self.after} after", state)
+
     def to_json(self) -> dict[str, Any]:
-        """Give a plain value, ready for JSON."""
+        """Return the advice, ready for JSON."""
         plain = {name: getattr(self, name) for name in ("k", "before", "after", "hidden", "telling", "n_unknown")}
-        changes = {name: [_plain(one) for one in getattr(self, name)] for name in ("drops", "adds")}
-        return {**plain, **changes, "cheapest": None if self.cheapest is None else _plain(self.cheapest)}
-
-
-def _plain(change: DraftChange) -> dict[str, Any]:
-    return {"drop": list(change.drop), "add": list(change.add), "band": change.band}
+        changes = {name: [one.to_json() for one in getattr(self, name)] for name in ("drops", "adds")}
+        return {**plain, **changes, "cheapest": None if self.cheapest is None else self.cheapest.to_json()}
 
 
 def advise(index: AdvisorIndex, user: Item, earlier: Iterable[Item], draft: Iterable[Item], *, k: int = 10) -> Advice:

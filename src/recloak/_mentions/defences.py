@@ -12,14 +12,16 @@ Each is also tried on an adaptive attacker, who ignores the most-rated share of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from recloak._core.progress import task
+from recloak._core.results import Result, counted, plural
 from recloak._mentions.algorithms import Candidates, ignoring_popular, stand_by
 from recloak._mentions.likelihood import rated_by_mentioner
 from recloak._mentions.model import LEVELS, Mentions, Rates
@@ -43,7 +45,7 @@ class DefenceTrial:
     adaptive: Rates
 
     def to_json(self) -> dict[str, Any]:
-        """Give a plain value, ready for JSON."""
+        """Return the figures by name, ready for JSON."""
         return {
             "strength": self.strength,
             **{name: round(value, 6) for name, value in self.cost.items()},
@@ -61,21 +63,37 @@ class Defence:
     trials: tuple[DefenceTrial, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Give a plain value, ready for JSON."""
+        """Return the figures by name, ready for JSON."""
         return {"name": self.name, "unit": self.unit, "trials": [trial.to_json() for trial in self.trials]}
 
 
-@dataclass(frozen=True, slots=True)
-class Defences:
-    """Everything `defend` tried."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Defences(Result):
+    """Every defence that was tried, over its strengths."""
 
     suppressed_data: Defence
     suppressed_mentions: Defence
     misdirections: tuple[Defence, ...]
     n_targets: int
 
+    def __iter__(self) -> Iterator[Defence]:
+        return iter((self.suppressed_data, self.suppressed_mentions, *self.misdirections))
+
+    def __repr__(self) -> str:
+        return counted(self, plural(self.n_targets, "target"), plural(2 + len(self.misdirections), "defence"))
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row per defence, strength, attacker and k."""
+        return pl.DataFrame(
+            {"defence": one.name, "strength": trial.strength, "attacker": attacker, **row}
+            for one in self
+            for trial in one.trials
+            for attacker, rates in (("scoring", trial.scoring), ("adaptive", trial.adaptive))
+            for row in rates
+        )
+
     def to_json(self) -> dict[str, Any]:
-        """Give a plain value, ready for JSON."""
+        """Return the figures by name, ready for JSON."""
         return {
             "n_targets": self.n_targets,
             "suppressed_data": self.suppressed_data.to_json(),

@@ -22,7 +22,7 @@ _MOST_ADDS = 10
 Item = int | str
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class AdvisorIndex:
     """Ratings prepared once, so that every question is answered in a few milliseconds; threads may share it."""
 
@@ -41,7 +41,7 @@ class AdvisorIndex:
     guard: OracleGuard | None  # None: exact, for the owner of the ratings only
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Question:
     """One user, their earlier mentions and their draft, in the numbers of the ratings, and what might be added."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import polars as pl
@@ -13,6 +15,7 @@ import polars as pl
 from recloak._core.errors import SourceError
 from recloak._core.files import written_file
 from recloak._core.progress import task
+from recloak._core.results import Tabular, counted, plural
 from recloak._mentions.decide import Find, find_in
 from recloak._mentions.lexicon import Lexicon
 from recloak._mentions.mention_tables import read_frame
@@ -21,40 +24,58 @@ from recloak._mentions.text import words_of
 from recloak._mentions.title_matching import TitleIndex, index_titles
 from recloak._ratings.column_roles import NAMES, fold
 from recloak._ratings.model import Ratings
+from recloak._ratings.table_input import as_polars
 
 _TALK_POSTS = 200  # fewer posts say little about how their writers use words
 _TALK_SHARE = 0.004  # a word in small letters in this share of the posts is everyday among them
 _EVERY = 500
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class FoundMentions:
-    """The finds as a table, and the counts of what was looked through."""
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class FoundMentions(Tabular):
+    """The titles that posts name, and counts of what was searched."""
 
     table: pl.DataFrame
     counts: dict[str, int]
+    posts_per_second: int
 
-    def write(self, path: str | Path) -> None:
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __repr__(self) -> str:
+        found = (f"{self.counts[tier]:,} {tier}" for tier in ("sure", "possible"))
+        return counted(self, plural(self.counts["posts"], "post"), *found)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row per find; see `recloak.mentions.find`."""
+        return self.table
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts, ready for JSON."""
+        return {**self.counts, "posts_per_second": self.posts_per_second}
+
+    def write(self, path: str | os.PathLike[str]) -> None:
         """Write the table as Parquet, or as CSV or JSONL by the name's ending."""
-        with written_file(path) as aside:
+        with written_file(Path(path)) as partial:
             suffix = Path(path).suffix
             if suffix == ".csv":
-                self.table.write_csv(aside)
+                self.table.write_csv(partial)
             elif suffix in (".jsonl", ".ndjson"):
-                self.table.write_ndjson(aside)
+                self.table.write_ndjson(partial)
             else:
-                self.table.write_parquet(aside)
+                self.table.write_parquet(partial)
 
 
 def find_mentions(
     posts: Posts, titles: TitleList, *, popularity: dict[int | str, float] | None = None
 ) -> FoundMentions:
-    """Find the films of a title list in posts.
+    """Find the titles of a list in posts.
 
     The table has a row per find: ``post``, ``user``, ``item`` (the id of the title list), ``title``, ``start`` and
     ``end`` in the text, ``text`` as written, ``confidence``, ``tier`` (sure, or possible: a person should confirm it),
     ``reason`` in plain words, and the post's ``time`` where it has one.
     """
+    started = perf_counter()
     with task("reading the titles"):
         index = index_titles(titles.titles, lexicon=Lexicon(talk_of(posts.table["text"])), popularity=popularity)
     places: list[int] = []
@@ -67,7 +88,8 @@ def find_mentions(
             if number % _EVERY == _EVERY - 1:
                 advance(_EVERY)
     table = _table(posts, index, places, finds)
-    return FoundMentions(table, _counts(posts, titles, table))
+    speed = round(len(posts) / max(perf_counter() - started, 1e-9))
+    return FoundMentions(table, _counts(posts, titles, table), speed)
 
 
 def talk_of(texts: Iterable[str]) -> frozenset[str]:
@@ -90,18 +112,23 @@ def talk_of(texts: Iterable[str]) -> frozenset[str]:
 
 
 def popularity_of(ratings: Ratings) -> dict[int | str, float]:
-    """Give the number of ratings by item id."""
+    """Return the number of ratings by item id."""
     return dict(zip(ratings.item_ids.ids.to_list(), ratings.popularity.astype(float).tolist(), strict=True))
 
 
-def read_popularity(path: str | Path) -> dict[int | str, float]:
-    """Read popularity from a table of items with one column of numbers beside."""
-    frame = read_frame(path)
+def read_popularity(given: Any) -> dict[int | str, float]:
+    """Return popularity by item id from a mapping, or from a table or file of items with a column of numbers."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    path = given if isinstance(given, str | os.PathLike) else None
+    frame = as_polars(given) if path is None else read_frame(Path(path))
     known = {fold(name): name for name in reversed(frame.columns)}
     item = next((known[name] for name in (*NAMES["item"], "id") if name in known), None)
     numbers = [name for name in frame.columns if name != item and frame[name].dtype.is_numeric()]
     if item is None or not numbers:
-        raise SourceError("popularity needs a column for the item and one of numbers", file=path)
+        raise SourceError(
+            "popularity needs a column for the item and one of numbers", file=None if path is None else Path(path)
+        )
     return dict(zip(frame[item].to_list(), frame[numbers[0]].cast(pl.Float64).fill_null(0.0).to_list(), strict=True))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +41,14 @@ def mentions_from_table(
     return _assemble(frame, ratings)
 
 
-def read_mentions(path: str | Path, ratings: Ratings, *, sure_only: bool = True, **names: str | None) -> Mentions:
-    """Read mentions from a CSV, TSV, JSONL or Parquet file; see `mentions_from_table`.
+def read_mentions(given: Any, ratings: Ratings, *, sure_only: bool = True, **names: str | None) -> Mentions:
+    """Return mentions from a CSV, TSV, JSONL or Parquet file, or from a table; see `mentions_from_table`.
 
-    A find of tier *possible* waits for a person, so of a file that the finder wrote only the *sure* rows count, unless
+    A find of tier *possible* waits for a person, so of what the finder found only the *sure* rows count, unless
     ``sure_only`` is off.
     """
-    frame = read_frame(path)
+    path = Path(given) if isinstance(given, str | os.PathLike) else None
+    frame = as_polars(given) if path is None else read_frame(path)
     if sure_only and _TIER in frame.columns:
         frame = frame.filter(pl.col(_TIER) == "sure")
     try:
@@ -56,7 +58,7 @@ def read_mentions(path: str | Path, ratings: Ratings, *, sure_only: bool = True,
 
 
 def read_frame(path: str | Path) -> pl.DataFrame:
-    """Read a table from a CSV, TSV, JSONL or Parquet file, told apart by the name's ending."""
+    """Return the table of a CSV, TSV, JSONL or Parquet file; the name's ending tells which."""
     file = Path(path)
     if not file.is_file():
         raise SourceError("there is no such file", file=file)

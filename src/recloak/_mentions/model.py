@@ -5,12 +5,15 @@ Makers produce them; attackers elsewhere may import this module and nothing else
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+
+from recloak._core.results import Result, counted, plural
 
 LEVELS = (1, 5, 10, 100)  # the values of k at which the paper reports
 
@@ -26,7 +29,7 @@ class MentionIntake:
     n_without: int = 0  # users whose rows name no item: they mention nothing and are not among the targets
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Mentions:
     """What each target mentions in public, in the numbers of the ratings it is to be matched with.
 
@@ -117,7 +120,10 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The share of targets k-identified, for each k: ties at random with Wilson's 95 % interval, at best, at worst."""
+    """The share of targets k-identified, for each k: ties at random with Wilson's 95 % interval, at best, at worst.
+
+    Iterating gives a row per k.
+    """
 
     k: tuple[int, ...]
     rate: tuple[float, ...]
@@ -126,13 +132,16 @@ class Rates:
     optimistic: tuple[float, ...]
     pessimistic: tuple[float, ...]
 
+    def __iter__(self) -> Iterator[dict[str, float]]:
+        for place in range(len(self.k)):
+            yield {name: getattr(self, name)[place] for name in self.__slots__}
+
     def to_json(self) -> dict[str, list[float]]:
-        """Give plain lists, ready for JSON."""
-        names = ("k", "rate", "low", "high", "optimistic", "pessimistic")
-        return {name: [round(value, 6) for value in getattr(self, name)] for name in names}
+        """Return a list per figure, ready for JSON."""
+        return {name: [round(value, 6) for value in getattr(self, name)] for name in self.__slots__}
 
     def at(self, k: int) -> float:
-        """Give the rate at one of the levels."""
+        """Return the rate at one of the levels."""
         return self.rate[self.k.index(k)]
 
 
@@ -154,7 +163,7 @@ class Bin:
         return str(self.low) if self.high == self.low else f"{self.low}-{self.high}"
 
     def to_json(self) -> dict[str, Any]:
-        """Give a plain value, ready for JSON."""
+        """Return the figures by name, ready for JSON."""
         return {
             "mentions": self.label,
             "n_targets": self.n_targets,
@@ -181,15 +190,15 @@ class OpenSet:
     curve: tuple[tuple[float, float | None, float | None], ...]  # threshold, precision, recall
 
     def to_json(self) -> dict[str, Any]:
-        """Give a plain value, ready for JSON."""
+        """Return the figures by name, ready for JSON."""
         plain = {name: getattr(self, name) for name in self.__slots__ if name != "curve"}
         points = [{"threshold": t, "precision": p, "recall": r} for t, p, r in self.curve]
         return {**plain, "curve": points}
 
 
-@dataclass(frozen=True, slots=True)
-class Identification:
-    """Everything `identify` found out."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Identification(Result):
+    """How many targets every algorithm identifies, by k and by number of mentions, and why the others are not."""
 
     algorithms: dict[str, Rates]
     n_targets: int
@@ -201,8 +210,15 @@ class Identification:
     open_set: OpenSet | None
     intake: MentionIntake
 
+    def __repr__(self) -> str:
+        return counted(self, plural(self.n_targets, "target"), plural(self.n_candidates, "user"))
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row per algorithm and k."""
+        return pl.DataFrame([{"algorithm": name, **row} for name, rates in self.algorithms.items() for row in rates])
+
     def to_json(self) -> dict[str, Any]:
-        """Give a plain value, ready for JSON."""
+        """Return everything, ready for JSON."""
         taken = {name: getattr(self.intake, name) for name in self.intake.__slots__}
         return {
             "algorithms": {name: rates.to_json() for name, rates in self.algorithms.items()},

@@ -9,9 +9,11 @@ CSV, TSV, JSONL or Parquet with an id and a title. Bytes that are not UTF-8 are 
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -19,6 +21,7 @@ from recloak._core.errors import SourceError
 from recloak._mentions.text import fold_all
 from recloak._mentions.titles import Title, parse
 from recloak._ratings.column_roles import NAMES, fold
+from recloak._ratings.table_input import as_polars
 
 _TEXTS = [
     "text",
@@ -41,7 +44,7 @@ _REPLACED = "\ufffd"
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Posts:
     """Posts to look through; ``table`` has columns ``post``, ``user`` (may be empty), ``text`` and perhaps ``time``."""
 
@@ -62,9 +65,11 @@ class TitleList:
     n_empty: int = 0  # no title beside the id: left out
 
 
-def read_posts(path: str | Path, *, text: str | None = None, user: str | None = None) -> Posts:
-    """Read posts; columns are recognised by name or named here."""
-    file = _existing(path)
+def read_posts(given: Any, *, text: str | None = None, user: str | None = None) -> Posts:
+    """Return the posts of a file, a table or a list of texts; columns are recognised by name or named here."""
+    if not isinstance(given, str | os.PathLike):
+        return posts_from_table(_post_table(given), text=text, user=user)
+    file = _existing(given)
     suffix = _suffix(file)
     if suffix not in _TABLES:
         lines = _decode(file.read_bytes()).splitlines()
@@ -75,8 +80,14 @@ def read_posts(path: str | Path, *, text: str | None = None, user: str | None = 
         raise SourceError(error.rule, file=file, value=error.value) from error
 
 
+def _post_table(given: Any) -> pl.DataFrame:
+    if isinstance(given, list | tuple) and all(isinstance(text, str) for text in given):
+        return pl.DataFrame({"text": list(given)}, schema={"text": pl.String})
+    return as_polars(given)
+
+
 def posts_from_table(table: pl.DataFrame, *, text: str | None = None, user: str | None = None) -> Posts:
-    """Make posts from a table in memory."""
+    """Return the posts of a table."""
     names = {
         "text": _column(table, text, _TEXTS, "text"),
         "user": _column(table, user, _USERS, None),
@@ -95,12 +106,18 @@ def posts_from_table(table: pl.DataFrame, *, text: str | None = None, user: str 
     return Posts(frame, n_empty, int(frame["text"].str.contains(_REPLACED, literal=True).sum()))
 
 
-def read_titles(path: str | Path) -> TitleList:
-    """Read a title list, whichever of the known layouts it has."""
-    file = _existing(path)
+def read_titles(given: Any) -> TitleList:
+    """Return the titles of a table, or of a file in any of the known layouts."""
+    if not isinstance(given, str | os.PathLike):
+        return titles_from_table(as_polars(given))
+    file = _existing(given)
     if _suffix(file) == ".dat":
         return title_list(_dat_lines(file))
-    frame = _frame(file, _suffix(file), latin=True)
+    return titles_from_table(_frame(file, _suffix(file), latin=True), file=file)
+
+
+def titles_from_table(frame: pl.DataFrame, *, file: Path | None = None) -> TitleList:
+    """Return the titles of a table with an id and a title; the file is named in errors."""
     try:
         title = _column(frame, None, _TITLES, "title") or ""
     except SourceError as error:
@@ -151,7 +168,7 @@ def _year(value: str | None) -> int | None:
     return int(digits) if digits.isdigit() and len(digits) == 4 else None
 
 
-def _existing(path: str | Path) -> Path:
+def _existing(path: str | os.PathLike[str]) -> Path:
     file = Path(path)
     if not file.is_file():
         raise SourceError("there is no such file", file=file)

@@ -27,6 +27,7 @@ from recloak._core import progress
 from recloak._core.errors import InputError, OptionError
 from recloak._core.intervals import Share, wilson
 from recloak._core.randomness import Rng, randomness
+from recloak._core.results import counted, plural, sizes_only
 from recloak._core.threads import workers
 from recloak._ratings.model import Ratings
 from recloak._ratings.options import ExposureOptions
@@ -65,6 +66,9 @@ class Exposure:
     levels: tuple[Level, ...]
     n_targets: int
     seed: int
+
+    def __repr__(self) -> str:
+        return counted(self, plural(self.n_targets, "target"), plural(len(self.levels), "level"))
 
     def at(self, known: int, *, with_ratings: bool) -> Level:
         """Give the level of one kind of attacker."""
@@ -106,6 +110,8 @@ class KnownRatings:
     targets: NDArray[np.int64]  # (n_targets,) users
     starts: NDArray[np.int64]  # (n_targets + 1,)
     places: NDArray[np.int64]  # positions in Ratings.items and .values
+
+    __repr__ = sizes_only
 
 
 def _draw(ratings: Ratings, options: ExposureOptions, stream: np.random.Generator) -> KnownRatings:

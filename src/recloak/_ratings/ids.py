@@ -16,13 +16,22 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recloak._core.errors import InputError
+from recloak._core.results import counted, plural
 
 UNKNOWN = -1
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class IdMap:
-    """The ids of one axis, sorted and distinct; the inside number of an id is its position."""
+    """The ids of one axis, sorted and distinct; the inside number of an id is its position.
+
+    Examples
+    --------
+    >>> import recloak
+    >>> ids = recloak.IdMap.of(["dee", "ann"])
+    >>> ids, ids.number("dee")
+    (<IdMap: 2 text ids>, 1)
+    """
 
     ids: pl.Series  # (n,) Int64 or String, strictly ascending
 
@@ -31,6 +40,9 @@ class IdMap:
         """Make a map of the distinct ids given, in any order."""
         series = _as_series(ids)
         return cls(series.unique().sort())
+
+    def __repr__(self) -> str:
+        return counted(self, plural(len(self), f"{'text' if self.is_text else 'number'} id"))
 
     def __len__(self) -> int:
         return len(self.ids)

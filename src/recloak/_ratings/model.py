@@ -16,6 +16,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from recloak._core.errors import InputError
+from recloak._core.results import Tabular, counted, plural, sizes_only
 from recloak._ratings.assemble import assemble_rows, distinct_values, transpose_rows
 from recloak._ratings.ids import IdMap
 
@@ -74,11 +75,18 @@ class Intake:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Ratings:
+class Ratings(Tabular):
     """Ratings of ``n_users`` users for ``n_items`` items, by rows (CSR).
 
     Row u is ``items[indptr[u]:indptr[u + 1]]`` with its ``values`` and, where known, ``times`` (whole seconds since
     1970-01-01 UTC).
+
+    Examples
+    --------
+    >>> import recloak
+    >>> ratings = recloak.Ratings.from_arrays(["ann", "ben"], ["Up", "Up"], [5, 3])
+    >>> ratings, len(ratings), ratings.matrix.shape
+    (<Ratings: 2 users, 1 item, 2 ratings>, 2, (2, 1))
     """
 
     indptr: NDArray[np.int64]  # (n_users + 1,)
@@ -94,6 +102,17 @@ class Ratings:
         for array in (self.indptr, self.items, self.values, self.times):
             if array is not None:
                 array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        return counted(
+            self, plural(self.n_users, "user"), plural(self.n_items, "item"), plural(self.n_ratings, "rating")
+        )
+
+    def __len__(self) -> int:
+        return self.n_ratings
+
+    def __bool__(self) -> bool:
+        return True  # ratings without a row are still ratings
 
     @property
     def n_users(self) -> int:
@@ -247,6 +266,8 @@ class ItemColumns:
     users: NDArray[np.int32]  # (n_ratings,)
     values: NDArray[np.float32]  # (n_ratings,)
     times: NDArray[np.int64] | None
+
+    __repr__ = sizes_only
 
 
 def assemble(

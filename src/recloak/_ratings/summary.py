@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.errors import InputError
+from recloak._core.results import counted, plural
 from recloak._ratings.model import Ratings, Scale
 
 PERCENTILES = (1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9)
@@ -93,6 +94,10 @@ class Summary:
     n_repeated: int  # rows dropped because a later one rates the same item for the same user
     n_skipped: int  # rows dropped because they cannot be right
     notes: tuple[str, ...] = ()  # what the reader took for granted
+
+    def __repr__(self) -> str:
+        counts = (self.n_users, "user"), (self.n_items, "item"), (self.n_ratings, "rating")
+        return counted(self, *(plural(*one) for one in counts))
 
     def to_json(self) -> dict[str, Any]:
         """Give the summary as JSON."""

@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recloak._core.errors import InputError, SourceError
+from recloak._core.results import Tabular
 from recloak._ratings.assemble import in_threads
 from recloak._ratings.column_roles import find_columns
 from recloak._ratings.model import Ratings, Scale
@@ -75,6 +76,8 @@ def as_polars(table: Any) -> pl.DataFrame:
         return table
     if isinstance(table, pl.LazyFrame):
         return table.collect()
+    if isinstance(table, Tabular):
+        return table.to_polars()
     if hasattr(table, "__arrow_c_stream__"):
         return pl.DataFrame(table)
     raise InputError(f"a table must be of polars, pandas or Arrow, got {type(table).__name__}")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recloak._related.model import Holders, ListRelease, moved, pairs
 from recloak._related.options import BoundOptions
-from recloak._related.verifier import Finding, HistoryVerdict, counted, first_seen
+from recloak._related.verifier import Finding, HistoryVerdict, count_background, first_seen
 
 
 def verify_naive(releases: Sequence[ListRelease], holders: Holders, bound: BoundOptions) -> HistoryVerdict:
@@ -42,4 +42,4 @@ def _told(
     largest = len(members) if bound.knowledge is None else min(bound.knowledge, len(members))
     for size in range(1, largest + 1):
         for background in itertools.combinations(members, size):
-            yield counted(earlier, later, target, background, holders, bound, active)
+            yield count_background(earlier, later, target, background, holders, bound, active)

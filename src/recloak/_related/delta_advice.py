@@ -1,11 +1,15 @@
-"""Which delta is to be had at which recall on given data: a table, before anything is published."""
+"""What each delta would cost on given data, before anything is published."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import polars as pl
+
 from recloak._core.progress import task
+from recloak._core.results import Tabular, counted, plural
 from recloak._ratings.model import Ratings
 from recloak._related.ceiling import mean_ceiling
 from recloak._related.model import Holders, Lists
@@ -17,8 +21,8 @@ DELTAS = (0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaAdvice:
-    """What one delta costs."""
+class DeltaCost:
+    """What one delta would cost."""
 
     evidence: str
     delta: float
@@ -29,8 +33,33 @@ class DeltaAdvice:
     ceiling: float | None  # largest recall that any method can reach (total only)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the figures by name."""
+        """Return the figures by name, ready for JSON."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DeltaAdvice(Tabular):
+    """What every delta that was tried would cost, by meaning and delta."""
+
+    rows: tuple[DeltaCost, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[DeltaCost]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        return counted(self, plural(len(self.rows), "setting"))
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row per meaning and delta."""
+        figures = {name: pl.Float64 for name in DeltaCost.__slots__ if name != "evidence"}
+        return pl.DataFrame([one.to_json() for one in self.rows], schema={"evidence": pl.String, **figures})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the rows, ready for JSON."""
+        return {"advice": [one.to_json() for one in self.rows]}
 
 
 def advise(
@@ -42,7 +71,7 @@ def advise(
     window: int | None = 4,
     method: MethodOptions | None = None,
     similarity: SimilarityOptions | None = None,
-) -> list[DeltaAdvice]:
+) -> DeltaAdvice:
     """Replay the ratings as if lists had been published all along, for every delta and meaning."""
     protocol, method = protocol or ProtocolOptions(gap=10.0), method or MethodOptions()
     times, holders = schedule(ratings, protocol), Holders.of(ratings)
@@ -52,12 +81,12 @@ def advise(
         for meaning in evidence:
             for delta in deltas:
                 bound = BoundOptions(delta=delta, evidence=meaning, window=window and min(window, max(len(times), 2)))
-                found.append(_advice(ratings, rankings, times, holders, protocol, bound, method))
+                found.append(_cost(ratings, rankings, times, holders, protocol, bound, method))
                 advance(1)
-    return found
+    return DeltaAdvice(tuple(found))
 
 
-def _advice(
+def _cost(
     ratings: Ratings,
     rankings: list[Lists],
     times: list[int],
@@ -65,12 +94,12 @@ def _advice(
     protocol: ProtocolOptions,
     bound: BoundOptions,
     method: MethodOptions,
-) -> DeltaAdvice:
+) -> DeltaCost:
     run = simulate(ratings, protocol=protocol, bound=bound, method=method, rankings=rankings, compare=False)
     most = None
     if bound.evidence == "total":
         most = mean_ceiling([ranking.cut(method.top) for ranking in rankings], times, holders, bound.delta)
-    return DeltaAdvice(
+    return DeltaCost(
         bound.evidence,
         bound.delta,
         run.mean("recall"),

@@ -1,8 +1,8 @@
 """The history store: every published release in order, and nothing else that is public.
 
-SQLite by default (a file, write-ahead log), PostgreSQL by URL. Append-only: one transaction per release, taken under a
-lock, and refused when somebody else has published in between; a crash leaves the last complete release. The store
-belongs to the operator: beside the published lists it keeps why an entry was changed, which `export` never shows.
+Append-only: one transaction per release, taken under a lock, and refused when somebody else has published in between; a
+crash leaves the last complete release. The store belongs to the operator: beside the published lists it keeps why an
+entry was changed, which `recloak.related.export` never shows.
 """
 
 from __future__ import annotations
@@ -10,252 +10,199 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
-from recloak._core.errors import InputError, MissingExtraError, RefusedError
-from recloak._core.extras import install_hint
+from recloak._core.errors import InputError, OptionError, RefusedError
+from recloak._core.results import Tabular, counted, plural
 from recloak._ratings.ids import IdMap
+from recloak._related.history_database import ENTRIES, REASONS, RELEASES, STORE, open_database
 from recloak._related.model import HOLE, ListRelease, Lists
 
-FORMAT = 1
-_PATIENCE = "10"  # seconds that a server may take to answer, unless the address or the environment says otherwise
-_MAKING = 7_261_503  # an advisory lock's number, the same for all who make tables
-REASONS = ("suppressed", "permuted", "replaced")
 
-_tables = sa.MetaData()
-_meta = sa.Table(
-    "recloak_store",
-    _tables,
-    sa.Column("key", sa.String(40), primary_key=True),
-    sa.Column("value", sa.Text, nullable=False),
-)
-_releases = sa.Table(
-    "recloak_releases",
-    _tables,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("time", sa.BigInteger, nullable=False),
-    sa.Column("top", sa.Integer, nullable=False),
-    sa.Column("settings", sa.Text, nullable=False),
-)
-_entries = sa.Table(
-    "recloak_entries",
-    _tables,
-    sa.Column("release", sa.Integer, sa.ForeignKey("recloak_releases.number"), primary_key=True),
-    sa.Column("item", sa.Text, primary_key=True),
-    sa.Column("position", sa.Integer, primary_key=True),
-    sa.Column("related", sa.Text, nullable=False),
-)
-_reasons = sa.Table(
-    "recloak_reasons",
-    _tables,
-    sa.Column("release", sa.Integer, sa.ForeignKey("recloak_releases.number"), primary_key=True),
-    sa.Column("item", sa.Text, primary_key=True),
-    sa.Column("related", sa.Text, primary_key=True),
-    sa.Column("reason", sa.String(12), nullable=False),
-)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Store:
-    """An open history."""
-
-    name: str
-    engine: sa.Engine
-    is_text: bool | None  # whether item ids are texts; None: nothing published yet
-
-    def close(self) -> None:
-        """Let go of the database."""
-        self.engine.dispose()
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ReleaseRecord:
-    """What is known of a release apart from its lists."""
+    """What the history knows of a release apart from its lists."""
 
     number: int
     time: int
     top: int
     settings: dict[str, Any]
 
+    def to_json(self) -> dict[str, Any]:
+        """Return what was promised and what it cost, ready for JSON."""
+        bound = self.settings["bound"]
+        return {
+            "number": self.number,
+            "time": self.time,
+            "delta": bound["delta"],
+            "evidence": bound["evidence"],
+            "window": "all" if bound["window"] is None else bound["window"],
+            "method": self.settings["method"]["method"],
+            "recall": self.settings["cost"]["recall"],
+            "max_breach": self.settings["max_breach"],
+        }
 
-def open_store(where: str | Path, *, create: bool = False) -> Store:
-    """Open a history by file name or ``postgresql://`` URL; make an empty one where there is none, if asked to."""
-    name, url = _address(where, create=create)
-    engine = _engine(url, name)
-    try:
-        with _explained(name):
-            if create:
-                _make(engine, name)
-            return Store(name, engine, _checked(engine, name, create=create))
-    except BaseException:
-        engine.dispose()
-        raise
-
-
-@contextmanager
-def opened(where: str | Path, *, create: bool = False) -> Iterator[Store]:
-    """Open a history for a while."""
-    store = open_store(where, create=create)
-    try:
-        yield store
-    finally:
-        store.close()
+    def __repr__(self) -> str:
+        return counted(self, f"number {self.number}", f"top {self.top}")
 
 
-def _address(where: str | Path, *, create: bool) -> tuple[str, sa.URL]:
-    """Give a store's name without its password, and its URL."""
-    if "://" in str(where):
-        url = _url(str(where))
-        if url.get_backend_name() != "postgresql":
-            raise InputError(f"a store must be a file or a postgresql:// address, got {url.render_as_string()!r}")
-        return url.render_as_string(), _with_patience(url.set(drivername="postgresql+psycopg"))
-    path = Path(where)
-    if not create and not path.is_file():
-        raise InputError(f"{path}: there is no history store")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.absolute().parent} to write into")
-    return str(path), sa.URL.create("sqlite", database=str(path))
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class ListChanges(Tabular):
+    """The entries that appeared, vanished, rose or sank between two releases, each with the operator's reason."""
+
+    earlier: int
+    later: int
+    table: pl.DataFrame
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __repr__(self) -> str:
+        return counted(self, plural(len(self), "change"), f"release {self.earlier} to {self.later}")
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return ``item``, ``related``, ``change``, ``position``, ``position_after`` and ``reason``."""
+        return self.table
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the two release numbers and every change, ready for JSON."""
+        return {"earlier": self.earlier, "later": self.later, "changes": self.table.to_dicts()}
 
 
-def _url(text: str) -> sa.URL:
-    """Read an address; a text that is none is not repeated, for it may hold a password."""
-    try:
-        return sa.make_url(text)
-    except (sa.exc.ArgumentError, ValueError):
-        raise InputError("a store's address must read postgresql://user@host:port/database") from None
+class History(Tabular):
+    """Every published release of related-item lists in order: an open file or PostgreSQL database.
+
+    Parameters
+    ----------
+    where
+        A file, or a ``postgresql://user@host:port/database`` address.
+    create
+        Whether to make an empty history where there is none.
+
+    Raises
+    ------
+    InputError
+        If there is no history and ``create`` is off, or the file or database is something else.
+
+    Examples
+    --------
+    >>> import recloak.related
+    >>> with recloak.related.History("lists.db") as history:
+    ...     history
+    <History: 0 releases, 0 items>
+    """
+
+    __slots__ = ("_database", "_is_text")
+
+    def __init__(self, where: str | os.PathLike[str], *, create: bool = True) -> None:
+        self._database = open_database(where, create=create)
+        self._is_text: bool | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return int(self._database.rows(sa.select(sa.func.count()).select_from(RELEASES))[0][0])
+
+    def __bool__(self) -> bool:
+        return True  # an empty history is a history
+
+    def __repr__(self) -> str:
+        newest = sa.select(sa.func.max(RELEASES.c.number)).scalar_subquery()
+        items = sa.select(sa.func.count(ENTRIES.c.item.distinct())).where(ENTRIES.c.release == newest)
+        try:
+            return counted(self, plural(len(self), "release"), plural(self._database.rows(items)[0][0], "item"))
+        except InputError:  # a repr must not fail
+            return counted(self, "not readable")
+
+    @property
+    def name(self) -> str:
+        """The file or address, without a password."""
+        return self._database.name
+
+    @property
+    def is_text(self) -> bool | None:
+        """Whether item ids are texts; None while nothing is published."""
+        if self._is_text is None:
+            found = self._database.rows(sa.select(STORE.c.value).where(STORE.c.key == "ids"))
+            self._is_text = found[0].value == "text" if found else None
+        return self._is_text
+
+    @property
+    def releases(self) -> tuple[ReleaseRecord, ...]:
+        """What was published, oldest first."""
+        return tuple(releases(self))
+
+    def changes(self, earlier: int, later: int) -> ListChanges:
+        """Return what changed between two releases, and why; this says more than was published.
+
+        Raises
+        ------
+        OptionError
+            If there is no such release.
+        """
+        return changes(self, earlier, later)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return all published entries: ``release``, ``item``, ``position`` (from 1), ``related``."""
+        return table_of(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return every release with what was promised and what it cost, ready for JSON."""
+        return {"releases": [one.to_json() for one in self.releases]}
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.engine.dispose()
 
 
-def _with_patience(url: sa.URL) -> sa.URL:
-    """Say how long a connection is waited for: a host that is gone would be waited for for minutes."""
-    if "connect_timeout" in url.query or "PGCONNECT_TIMEOUT" in os.environ:
-        return url
-    return url.update_query_dict({"connect_timeout": _PATIENCE})
+def releases(history: History) -> list[ReleaseRecord]:
+    """Return what has been published, oldest first."""
+    return [_record(row) for row in history._database.rows(sa.select(RELEASES).order_by(RELEASES.c.number))]
 
 
-def _engine(url: sa.URL, name: str) -> sa.Engine:
-    try:
-        engine = sa.create_engine(url)
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"{name}: PostgreSQL needs the extra: {install_hint('postgres')}") from error
-    if engine.dialect.name == "sqlite":
-        sa.event.listen(engine, "connect", _prepare_sqlite)
-        sa.event.listen(engine, "begin", _begin_sqlite)
-    return engine
+def newest(history: History) -> ReleaseRecord | None:
+    """Return the latest release, or None if there is none."""
+    found = history._database.rows(sa.select(RELEASES).order_by(RELEASES.c.number.desc()).limit(1))
+    return _record(found[0]) if found else None
 
 
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    """Leave transactions to us; readers never wait for a writer."""
-    connection.isolation_level = None
-    connection.execute("PRAGMA busy_timeout = 60000")
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA foreign_keys = ON")
+def _record(row: sa.Row[Any]) -> ReleaseRecord:
+    return ReleaseRecord(row.number, row.time, row.top, json.loads(row.settings))
 
 
-def _begin_sqlite(connection: sa.Connection) -> None:
-    """Take the write lock at the start of a writing transaction, not halfway."""
-    writing = connection.get_execution_options().get("writing", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
-
-
-@contextmanager
-def _explained(name: str) -> Iterator[None]:
-    """Say what the database cannot do in one sentence."""
-    try:
-        yield
-    except (sa.exc.DatabaseError, sa.exc.InterfaceError) as error:
-        if type(error.orig).__name__ == "ConnectionTimeout":  # psycopg's, and psycopg is an extra
-            raise InputError(f"{name}: the server did not answer in time; ?connect_timeout=60 waits longer") from error
-        raise InputError(f"{name}: not a history store that can be used ({_first_line(error.orig)})") from error
-
-
-def _first_line(error: BaseException | None) -> str:
-    return str(error).strip().splitlines()[0] if error is not None and str(error).strip() else "no answer"
-
-
-def _make(engine: sa.Engine, name: str) -> None:
-    """Make the tables where there are none; of makers at once one makes them, and a database of others' is refused."""
-    with engine.connect() as plain:
-        connection = plain.execution_options(writing=True)
-        with connection.begin():
-            if engine.dialect.name == "postgresql":
-                connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_MAKING})"))
-            found = sa.inspect(connection).get_table_names()
-            if engine.dialect.name == "sqlite" and found and _meta.name not in found:
-                raise InputError(f"{name}: a database of something else, not a history store")
-            _tables.create_all(connection)
-
-
-def _checked(engine: sa.Engine, name: str, *, create: bool) -> bool | None:
-    """Hold the format version, and give whether ids are texts."""
-    with _writing(engine) if create else engine.begin() as connection:
-        found = {row.key: row.value for row in connection.execute(sa.select(_meta))}
-        if not found and create:
-            connection.execute(sa.insert(_meta), [{"key": "format", "value": str(FORMAT)}])
-            return None
-    if found.get("format") != str(FORMAT):
-        raise InputError(f"{name}: a store of format {found.get('format')}, this version reads format {FORMAT}")
-    return None if "ids" not in found else found["ids"] == "text"
-
-
-@contextmanager
-def _writing(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """Give a transaction that nobody else's can interleave with."""
-    with engine.connect() as plain:
-        connection = plain.execution_options(writing=True)
-        with connection.begin():
-            if engine.dialect.name == "postgresql":
-                connection.execute(sa.text("LOCK TABLE recloak_releases IN EXCLUSIVE MODE"))
-            yield connection
-
-
-def releases(store: Store) -> list[ReleaseRecord]:
-    """List what has been published, oldest first."""
-    wanted = sa.select(_releases).order_by(_releases.c.number)
-    with _explained(store.name), store.engine.begin() as connection:
-        rows = connection.execute(wanted).all()
-    return [ReleaseRecord(row.number, row.time, row.top, json.loads(row.settings)) for row in rows]
-
-
-def newest(store: Store) -> ReleaseRecord | None:
-    """Give the latest release, if there is one."""
-    wanted = sa.select(_releases).order_by(_releases.c.number.desc()).limit(1)
-    with _explained(store.name), store.engine.begin() as connection:
-        row = connection.execute(wanted).first()
-    return None if row is None else ReleaseRecord(row.number, row.time, row.top, json.loads(row.settings))
-
-
-def lists_of(store: Store, item: int | str, numbers: Iterable[int]) -> dict[int, list[tuple[int, str]]]:
-    """Give one item's list in each of some releases as (position, related id in letters), releases without left out."""
-    wanted = sa.select(_entries.c.release, _entries.c.position, _entries.c.related).where(
-        _entries.c.release.in_(list(numbers)), _entries.c.item == str(item)
+def lists_of(history: History, item: int | str, numbers: Iterable[int]) -> dict[int, list[tuple[int, str]]]:
+    """Return one item's list by release as (position, related id as text); releases without the item are left out."""
+    wanted = sa.select(ENTRIES.c.release, ENTRIES.c.position, ENTRIES.c.related).where(
+        ENTRIES.c.release.in_(list(numbers)), ENTRIES.c.item == str(item)
     )
     found: dict[int, list[tuple[int, str]]] = {}
-    with _explained(store.name), store.engine.begin() as connection:
-        for row in connection.execute(wanted.order_by(_entries.c.release, _entries.c.position)):
-            found.setdefault(row.release, []).append((row.position, row.related))
+    for row in history._database.rows(wanted.order_by(ENTRIES.c.release, ENTRIES.c.position)):
+        found.setdefault(row.release, []).append((row.position, row.related))
     return found
 
 
-def published(store: Store, item_ids: IdMap, *, last: int | None = None) -> tuple[ListRelease, ...]:
-    """Give the published releases, or the last few, with items numbered as in the ratings.
+def published(history: History, item_ids: IdMap, *, last: int | None = None) -> tuple[ListRelease, ...]:
+    """Return the published releases, or the last few, with items numbered as in the ratings.
 
-    What is no longer in the ratings has no holders and cannot tell on anyone; it is left out.
+    Items that are no longer in the ratings have no holders and reveal nothing about anyone; they are left out.
     """
-    _require_kind(store, item_ids)
-    known = releases(store)
+    _require_kind(history, item_ids)
+    known = releases(history)
     chosen = known if last is None else known[max(len(known) - last, 0) :]
-    return tuple(ListRelease(one.number, one.time, _lists(store, one, item_ids)) for one in chosen)
+    return tuple(ListRelease(one.number, one.time, _lists(history, one, item_ids)) for one in chosen)
 
 
-def _lists(store: Store, one: ReleaseRecord, item_ids: IdMap) -> Lists:
-    table = table_of(store, one.number)
+def _lists(history: History, one: ReleaseRecord, item_ids: IdMap) -> Lists:
+    table = table_of(history, one.number)
     owners, entries = item_ids.encode(table["item"]), item_ids.encode(table["related"])
     known = (owners >= 0) & (entries >= 0)
     items = np.full((len(item_ids), one.top), HOLE, np.int32)
@@ -263,48 +210,79 @@ def _lists(store: Store, one: ReleaseRecord, item_ids: IdMap) -> Lists:
     return Lists(items)
 
 
-def table_of(store: Store, *numbers: int) -> pl.DataFrame:
-    """Give releases (without numbers: all) as a table: ``release``, ``item``, ``position`` (from 1), ``related``."""
-    wanted = sa.select(_entries).order_by(_entries.c.release, _entries.c.item, _entries.c.position)
+def table_of(history: History, *numbers: int) -> pl.DataFrame:
+    """Return releases (without numbers: all) as a table: ``release``, ``item``, ``position`` (from 1), ``related``."""
+    wanted = sa.select(ENTRIES).order_by(ENTRIES.c.release, ENTRIES.c.item, ENTRIES.c.position)
     if numbers:
-        wanted = wanted.where(_entries.c.release.in_(numbers))
-    with _explained(store.name), store.engine.begin() as connection:
-        rows = connection.execute(wanted).all()
+        wanted = wanted.where(ENTRIES.c.release.in_(numbers))
+    rows = history._database.rows(wanted)
     schema = {"release": pl.Int64, "item": pl.String, "position": pl.Int64, "related": pl.String}
     table = pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
-    if store.is_text is False:
+    if history.is_text is False:
         table = table.with_columns(pl.col("item", "related").cast(pl.Int64)).sort("release", "item", "position")
     return table
 
 
-def reasons_of(store: Store, number: int) -> pl.DataFrame:
-    """Give why entries of a release differ from the true lists: ``item``, ``related``, ``reason``."""
-    wanted = sa.select(_reasons.c.item, _reasons.c.related, _reasons.c.reason).where(_reasons.c.release == number)
-    with _explained(store.name), store.engine.begin() as connection:
-        rows = connection.execute(wanted.order_by(_reasons.c.item, _reasons.c.related)).all()
+def reasons_of(history: History, number: int) -> pl.DataFrame:
+    """Return why entries of a release differ from the true lists: ``item``, ``related``, ``reason``."""
+    wanted = sa.select(REASONS.c.item, REASONS.c.related, REASONS.c.reason).where(REASONS.c.release == number)
+    rows = history._database.rows(wanted.order_by(REASONS.c.item, REASONS.c.related))
     schema = {"item": pl.String, "related": pl.String, "reason": pl.String}
     table = pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
-    return table.with_columns(pl.col("item", "related").cast(pl.Int64)) if store.is_text is False else table
+    return table.with_columns(pl.col("item", "related").cast(pl.Int64)) if history.is_text is False else table
+
+
+def changes(history: History, earlier: int, later: int) -> ListChanges:
+    """Return every entry that appeared, vanished, rose or sank between two releases, with the later one's reason."""
+    for wanted in (earlier, later):
+        require_release(history, wanted)
+    before, after = (table_of(history, number).drop("release") for number in (earlier, later))
+    both = before.join(after, on=["item", "related"], how="full", coalesce=True, suffix="_after")
+    moved = both.filter(~pl.col("position").eq_missing(pl.col("position_after"))).with_columns(change=_change())
+    told = moved.join(reasons_of(history, later), on=["item", "related"], how="left").sort(
+        "item", "position_after", "position"
+    )
+    return ListChanges(earlier, later, told.select("item", "related", "change", "position", "position_after", "reason"))
+
+
+def _change() -> pl.Expr:
+    """Name the change of an entry by its positions before and after."""
+    before, after = pl.col("position"), pl.col("position_after")
+    appeared, vanished = pl.when(before.is_null()).then(pl.lit("appeared")), pl.lit("vanished")
+    return (
+        appeared.when(after.is_null())
+        .then(vanished)
+        .when(after < before)
+        .then(pl.lit("rose"))
+        .otherwise(pl.lit("sank"))
+    )
+
+
+def require_release(history: History, number: int | str) -> None:
+    """Raise `OptionError` if there is no release of a number."""
+    numbers = [one.number for one in releases(history)]
+    if number not in numbers:
+        raise OptionError(f"{history.name}: there is no release {number}; there are {len(numbers)}")
 
 
 def append(
-    store: Store,
+    history: History,
     release: ListRelease,
     item_ids: IdMap,
     settings: dict[str, Any],
     reasons: Iterable[tuple[int, int, str]] = (),
 ) -> None:
     """Add a release whole or not at all; refuse it when its number is taken or a number is missing before it."""
-    _require_kind(store, item_ids)
+    _require_kind(history, item_ids)
     entries = list(_entry_rows(release, item_ids))
     names = item_ids.ids.cast(pl.String).to_list()
     why = [{"release": release.number, "item": names[j], "related": names[i], "reason": r} for j, i, r in reasons]
     head = {"number": release.number, "time": release.time, "top": release.lists.top, "settings": json.dumps(settings)}
-    with _explained(store.name), _writing(store.engine) as connection:
-        _require_next(connection, store, release)
+    with history._database.writing() as connection:
+        _require_next(connection, history, release)
         _note_kind(connection, item_ids)
-        connection.execute(sa.insert(_releases), [head])
-        for table, rows in ((_entries, entries), (_reasons, why)):
+        connection.execute(sa.insert(RELEASES), [head])
+        for table, rows in ((ENTRIES, entries), (REASONS, why)):
             if rows:
                 connection.execute(sa.insert(table), rows)
 
@@ -316,15 +294,15 @@ def _entry_rows(release: ListRelease, item_ids: IdMap) -> Iterator[dict[str, Any
         yield {"release": release.number, "item": names[j], "position": position + 1, "related": related}
 
 
-def _require_next(connection: sa.Connection, store: Store, release: ListRelease) -> None:
+def _require_next(connection: sa.Connection, history: History, release: ListRelease) -> None:
     newest = connection.execute(
-        sa.select(_releases.c.number, _releases.c.time).order_by(_releases.c.number.desc())
+        sa.select(RELEASES.c.number, RELEASES.c.time).order_by(RELEASES.c.number.desc())
     ).first()
     number, time = (newest.number, newest.time) if newest else (0, release.time)
     if release.number != number + 1:
         raise RefusedError(
-            f"{store.name}: release {number} was published meanwhile, so release {release.number} was made from an old "
-            "history; nothing was stored, run it again"
+            f"{history.name}: release {number} was published meanwhile, so release {release.number} was made from an "
+            "old history; nothing was stored, run it again"
         )
     if release.time < time:
         raise InputError(f"a release must not be older than the last one (time {time}), got time {release.time}")
@@ -332,13 +310,13 @@ def _require_next(connection: sa.Connection, store: Store, release: ListRelease)
 
 def _note_kind(connection: sa.Connection, item_ids: IdMap) -> None:
     kind = "text" if item_ids.is_text else "number"
-    if connection.execute(sa.select(_meta.c.value).where(_meta.c.key == "ids")).first() is None:
-        connection.execute(sa.insert(_meta), [{"key": "ids", "value": kind}])
+    if connection.execute(sa.select(STORE.c.value).where(STORE.c.key == "ids")).first() is None:
+        connection.execute(sa.insert(STORE), [{"key": "ids", "value": kind}])
 
 
-def _require_kind(store: Store, item_ids: IdMap) -> None:
-    if store.is_text is not None and store.is_text != item_ids.is_text:
+def _require_kind(history: History, item_ids: IdMap) -> None:
+    if history.is_text is not None and history.is_text != item_ids.is_text:
         kinds = {True: "texts", False: "whole numbers"}
         raise InputError(
-            f"{store.name}: its item ids are {kinds[store.is_text]}, those of the ratings {kinds[item_ids.is_text]}"
+            f"{history.name}: its item ids are {kinds[history.is_text]}, those of the ratings {kinds[item_ids.is_text]}"
         )

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.errors import InputError, OptionError
+from recloak._core.intervals import Share
 from recloak._ratings.model import Ratings
 from recloak._related.options import BoundOptions
 
 HOLE = -1  # a position left empty; it keeps what stands below from moving up
+_EXACT = 2  # known items, one of them moved: every further item is tried
 ABSENT = np.int32(2**30)  # the position of an item that is not in a list: below every other
 
 
@@ -80,7 +83,32 @@ class ListRelease:
     lists: Lists
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """What an observer learns from a sample of moves who also knows items whose lists did not move."""
+
+    known: int
+    above_delta: Share
+    max_breach: float
+    mean_breach: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether these are the worst backgrounds; else a lower bound, found greedily."""
+        return self.known <= _EXACT
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures by name, ready for JSON."""
+        return {
+            "known": self.known,
+            "exact": self.exact,
+            "above_delta": self.above_delta.to_json(),
+            "max_breach": self.max_breach,
+            "mean_breach": self.mean_breach,
+        }
+
+
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Holders:
     """Who rated which item when: item j is ``users[indptr[j]:indptr[j + 1]]``, users ascending, with their times."""
 

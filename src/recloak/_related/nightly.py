@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time as clock
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.errors import InputError, OptionError, RefusedError
+from recloak._core.results import Tabular, counted
+from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
-from recloak._related import history
-from recloak._related.history import Store
+from recloak._related.history import History, append, newest, published
 from recloak._related.leaks import Watch
+from recloak._related.list_files import RelatedLists, named_lists
 from recloak._related.lists import build
 from recloak._related.measures import Cost, cost, reasons
 from recloak._related.methods import METHODS
@@ -21,10 +23,13 @@ from recloak._related.model import Holders, ListRelease, Lists, require_proper, 
 from recloak._related.options import BoundOptions, MethodOptions, SimilarityOptions
 from recloak._related.verifier import HistoryVerdict, verify
 
+if TYPE_CHECKING:
+    import polars as pl
+
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Step:
-    """One release that was made, with its proof and its price."""
+class CheckedRelease:
+    """A release that was made and verified, and what it cost; it may have failed."""
 
     release: ListRelease
     true: Lists
@@ -34,6 +39,33 @@ class Step:
     cpu_seconds: float  # the same, of all threads together
 
 
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class PublishedRelease(Tabular):
+    """A release that was verified and stored: its lists, its proof and what it cost."""
+
+    number: int
+    time: int
+    lists: RelatedLists
+    verdict: HistoryVerdict
+    cost: Cost
+    seconds: float  # of anonymising
+    late_ratings: int  # ratings that arrived after the last release with times before it; the proof leaves them out
+
+    def __repr__(self) -> str:
+        entries = f"{len(self.lists):,} entries"
+        return counted(self, f"number {self.number}", entries, f"recall {self.cost.recall:.3f}")
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the published entries: ``item``, ``position`` (from 1), ``related``."""
+        return self.lists.to_polars()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the price and the proof, ready for JSON."""
+        head = {"release": self.number, "time": self.time, **self.cost.to_json()}
+        tail = {"seconds": self.seconds, "late_ratings": self.late_ratings, "verified": self.verdict.to_json()}
+        return {**head, **tail}
+
+
 def make_release(
     earlier: tuple[ListRelease, ...],
     ranking: Lists,
@@ -41,8 +73,8 @@ def make_release(
     time: int,
     bound: BoundOptions,
     method: MethodOptions,
-) -> Step:
-    """Make the next release from a ranking, verify it against the window, and say what it cost."""
+) -> CheckedRelease:
+    """Make the next release from a ranking, verify it against the window, and measure what it cost."""
     if method.literal and bound.evidence != "total":
         raise OptionError("literal=True follows theorem 1 to the letter and needs evidence='total'")
     window = earlier[len(earlier) - bound.span(len(earlier) + 1) :]
@@ -53,11 +85,11 @@ def make_release(
     release = ListRelease(earlier[-1].number + 1 if earlier else 1, time, lists)
     verdict = verify((*window, release), holders, bound.replace(window=None), newest_only=True, every=False)
     true = ranking.cut(method.top)
-    return Step(release, true, verdict, cost(lists, true), seconds, cpu_seconds)
+    return CheckedRelease(release, true, verdict, cost(lists, true), seconds, cpu_seconds)
 
 
 def publish(
-    store: Store,
+    history: History,
     ratings: Ratings,
     *,
     bound: BoundOptions,
@@ -65,41 +97,49 @@ def publish(
     similarity: SimilarityOptions | None = None,
     lists: Lists | None = None,
     until: int | None = None,
-) -> Step:
+) -> PublishedRelease:
     """Publish the next release: of lists made from the ratings, or of another recommender's ``lists``.
 
     Nothing is stored that the verifier refuses, or when somebody else has published meanwhile.
     """
+    late = n_late(history, ratings)
     require_times(ratings)
     assert ratings.times is not None
     if not ratings.n_ratings:
         raise InputError("there are no ratings to publish lists from")
     time = _time(ratings.times, until)
-    earlier = history.published(store, ratings.item_ids, last=None if bound.window is None else bound.window - 1)
+    earlier = published(history, ratings.item_ids, last=None if bound.window is None else bound.window - 1)
     if earlier and time < earlier[-1].time:
         raise InputError(f"a release must not be older than the last one (time {earlier[-1].time}), got time {time}")
     ranking = build(ratings, method.depth, similarity, until=time) if lists is None else _padded(lists, method.top)
-    step = make_release(earlier, ranking, Holders.of(ratings), time, bound, method)
+    made = make_release(earlier, ranking, Holders.of(ratings), time, bound, method)
     n_ratings = _n_ratings(ratings, time)
     more = {"n_ratings": n_ratings, "given": lists is not None}
-    keep(store, step, ratings, {**settings_of(bound, method, similarity), **more})
-    return step
+    keep(history, made, ratings, {**settings_of(bound, method, similarity), **more})
+    return _named(made, ratings.item_ids, late)
+
+
+def _named(made: CheckedRelease, item_ids: IdMap, late_ratings: int) -> PublishedRelease:
+    """Return a stored release with the ids that the ratings use."""
+    release, verdict = made.release, made.verdict.named(item_ids)
+    lists = named_lists(release.lists, item_ids)
+    return PublishedRelease(release.number, release.time, lists, verdict, made.cost, made.seconds, late_ratings)
 
 
 def _time(times: NDArray[np.int64], until: int | None) -> int:
-    """Give the time of a release; one ahead of us would count ratings as known that are yet to come."""
+    """Return the time of a release; refuse one in the future, which would count ratings as known that do not exist."""
     last = int(times.max())
     if until is not None and until > max(last, clock.time()):
         raise InputError(f"a release must not be of a time that is yet to come, got time {until}")
     return last if until is None else until
 
 
-def n_late(store: Store, ratings: Ratings) -> int:
-    """Count the ratings that the last release should have known by their times, and did not: they came too late.
+def n_late(history: History, ratings: Ratings) -> int:
+    """Count the ratings that arrived after the last release with times before it.
 
     The proof takes them for known at that release, so it says nothing about them.
     """
-    last = history.newest(store)
+    last = newest(history)
     known = None if last is None else last.settings.get("n_ratings")
     return 0 if last is None or known is None else max(_n_ratings(ratings, last.time) - known, 0)
 
@@ -111,34 +151,34 @@ def _n_ratings(ratings: Ratings, time: int) -> int:
 
 
 def _padded(lists: Lists, top: int) -> Lists:
-    """Give lists at least ``top`` positions."""
+    """Return lists with at least ``top`` positions."""
     missing = max(0, top - lists.top)
     return Lists(np.pad(lists.items, ((0, 0), (0, missing)), constant_values=-1)) if missing else lists
 
 
-def keep(store: Store, step: Step, ratings: Ratings, settings: dict[str, Any]) -> None:
-    """Store a release that was verified, with why its entries differ from the true ones."""
-    if not step.verdict.passed:
-        raise RefusedError(refusal(step.verdict, ratings))
-    more = {"max_breach": step.verdict.max_breach, "cost": step.cost.to_json(), "seconds": step.seconds}
-    history.append(store, step.release, ratings.item_ids, {**settings, **more}, reasons(step.release.lists, step.true))
+def keep(history: History, made: CheckedRelease, ratings: Ratings, settings: dict[str, Any]) -> None:
+    """Store a release that passed, with why its entries differ from the true ones; raise `RefusedError` otherwise."""
+    if not made.verdict.passed:
+        raise RefusedError(refusal(made.verdict, ratings))
+    more = {"max_breach": made.verdict.max_breach, "cost": made.cost.to_json(), "seconds": made.seconds}
+    why = reasons(made.release.lists, made.true)
+    append(history, made.release, ratings.item_ids, {**settings, **more}, why)
 
 
 def refusal(verdict: HistoryVerdict, ratings: Ratings) -> str:
-    """Say in one sentence why a release cannot be stored."""
+    """Return one sentence that says why a release cannot be stored."""
     if not verdict.violations:
         return f"the release was not stored: {verdict.n_unknown} items could not be verified within the budget"
-    one = max(verdict.violations, key=lambda finding: finding.breach)
-    ids = ratings.item_ids.ids
-    background = ", ".join(str(ids[item]) for item in one.background)
+    one = max(verdict.named(ratings.item_ids).violations, key=lambda finding: finding.breach)
+    background = ", ".join(map(str, one.background))
     return (
-        f"the release was not stored: whoever knows that somebody rated {background} learns of item {ids[one.target]} "
+        f"the release was not stored: whoever knows that somebody rated {background} learns of item {one.target} "
         f"with probability {one.breach:.3f}, more than delta {verdict.bound.delta}"
     )
 
 
 def settings_of(bound: BoundOptions, method: MethodOptions, similarity: SimilarityOptions | None) -> dict[str, Any]:
-    """Give what a release was made with, ready for JSON."""
+    """Return what a release was made with, ready for JSON."""
     return {
         "bound": bound.to_mapping(),
         "method": method.to_mapping(),

@@ -21,7 +21,7 @@ from recloak._related.lists import perturbed
 from recloak._related.measures import cost
 from recloak._related.methods import METHODS
 from recloak._related.model import Holders, ListRelease, Lists
-from recloak._related.nightly import Step, make_release
+from recloak._related.nightly import CheckedRelease, make_release
 from recloak._related.options import EVIDENCE, BoundOptions, MethodOptions, ProtocolOptions
 from recloak._related.similarity import nearest
 from recloak._related.simulation import schedule
@@ -148,7 +148,7 @@ class _Bench:
             self.notes[name] = asdict(_summary(self.steps(run, literal=literal)))
         return ExperimentResult(**self.notes[name])
 
-    def steps(self, run: Run, *, literal: bool) -> list[Step]:
+    def steps(self, run: Run, *, literal: bool) -> list[CheckedRelease]:
         """Release along the schedule of a run."""
         series, window, gap, delta, top = run
         name, evidence = SERIES[series]
@@ -170,7 +170,7 @@ class _Bench:
         return {delta: mean_ceiling(true, times, self.holders, delta) for delta in PARAMETERS["delta"]}
 
 
-def _summary(steps: list[Step]) -> ExperimentResult:
+def _summary(steps: list[CheckedRelease]) -> ExperimentResult:
     """Bring the releases of a run together."""
     later = steps[1:]
     return ExperimentResult(
@@ -182,7 +182,7 @@ def _summary(steps: list[Step]) -> ExperimentResult:
     )
 
 
-def _mean(steps: list[Step], figure: Callable[[Step], float | None]) -> float:
+def _mean(steps: list[CheckedRelease], figure: Callable[[CheckedRelease], float | None]) -> float:
     """Give the mean of a figure over the releases that have it; 1 where none has (no list differs)."""
     values = [value for value in map(figure, steps) if value is not None]
     return float(np.mean(values)) if values else 1.0

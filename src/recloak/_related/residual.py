@@ -9,44 +9,15 @@ more the choice is greedy, and the figure is what such an observer can reach at 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak._core.intervals import Share, wilson
+from recloak._core.intervals import wilson
 from recloak._core.randomness import Rng, randomness
 from recloak._ratings.model import Ratings
-from recloak._related.model import Holders, ListRelease, distinguishes, pairs, populations
+from recloak._related.model import Holders, ListRelease, Residual, distinguishes, pairs, populations
 from recloak._related.options import BoundOptions
-
-_EXACT = 2  # items known, one of them moved: every further item is tried
-
-
-@dataclass(frozen=True, slots=True)
-class Residual:
-    """What a sample of moves tells an observer who knows further items."""
-
-    known: int
-    above_delta: Share
-    max_breach: float
-    mean_breach: float
-
-    @property
-    def exact(self) -> bool:
-        """Whether these are the worst backgrounds; else a lower bound, found greedily."""
-        return self.known <= _EXACT
-
-    def to_json(self) -> dict[str, Any]:
-        """Give the figures by name."""
-        return {
-            "known": self.known,
-            "exact": self.exact,
-            "above_delta": self.above_delta.to_json(),
-            "max_breach": self.max_breach,
-            "mean_breach": self.mean_breach,
-        }
 
 
 def residual_risk(

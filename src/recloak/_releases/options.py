@@ -19,6 +19,7 @@ _MAX_LINK = option(
 )
 _GRID = option(None, "step of the published grid of labels, or none; by default chosen per mode")
 RANK = 22
+MOST_FACTORS = 510
 _LOW_RANK = 5
 _LARGE_GROUPS = 20  # in groups from here on a low rank makes as good a release, in a third of the time
 
@@ -35,7 +36,7 @@ class PadOptions(Options):
     )
     rank: int | None = option(
         None, "number of factors of the svd predictor; by default 22, and 5 for groups of 20 or more",
-        at_least=0, at_most=510,
+        at_least=0, at_most=MOST_FACTORS,
     )  # fmt: skip
     iterations: int = option(8, "rounds over users and items, at most", at_least=1)
     tolerance: float = option(0.0005, "stop when a round gains less than this, in nats per rating", at_least=0)

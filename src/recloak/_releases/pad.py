@@ -12,11 +12,11 @@ from recloak._core.randomness import Rng, randomness
 from recloak._ratings.model import Ratings
 from recloak._releases.model.steps import Padding
 from recloak._releases.options import PadOptions
-from recloak._releases.predictors import PREDICTORS, Padder
+from recloak._releases.predictors import PREDICTORS, CheckedPadder
 
 
 def pad(
-    ratings: Ratings, options: PadOptions | None = None, *, padder: Padder | None = None, rng: Rng = None
+    ratings: Ratings, options: PadOptions | None = None, *, padder: CheckedPadder | None = None, rng: Rng = None
 ) -> Padding:
     """Return a prediction for every cell, by the predictor that the options name or by ``padder``.
 

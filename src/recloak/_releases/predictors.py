@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from recloak._releases.options import PadOptions
 
 
-class Padder(Protocol):
+class CheckedPadder(Protocol):
     """Anything that makes a prediction for every cell."""
 
     def __call__(self, ratings: Ratings, rng: Randomness, /) -> Padding:

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.results import sizes_only
 from recloak._core.threads import in_shares
 from recloak._releases.grid import Grid
 
@@ -28,6 +29,8 @@ class ProfileCells:
     indptr: NDArray[np.int64]  # (n_rows + 1,)
     items: NDArray[np.int32]  # (n_cells,)
     labels: NDArray[np.float32]  # (n_cells,)
+
+    __repr__ = sizes_only
 
 
 class Profiles(Protocol):
@@ -56,6 +59,8 @@ class SparseProfiles:
     items: NDArray[np.int32]  # (n_cells,)
     labels: NDArray[np.float32]  # (n_cells,)
     n_items: int
+
+    __repr__ = sizes_only
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -92,6 +97,8 @@ class FullProfiles:
     items: NDArray[np.int32]
     corrections: NDArray[np.float32]  # sum(rating - prediction) / |C|
     grid: Grid
+
+    __repr__ = sizes_only
 
     @property
     def n_items(self) -> int:

@@ -22,7 +22,7 @@ from recloak._releases.manifest import Facts
 from recloak._releases.model.steps import Grouping, Padding
 from recloak._releases.options import PadOptions, PublishOptions
 from recloak._releases.pad import pad
-from recloak._releases.predictors import Padder
+from recloak._releases.predictors import CheckedPadder
 from recloak._releases.profiles import Profiles, SparseProfiles
 from recloak._releases.rating_tally import Tally, count_raters, tally
 from recloak._releases.release import Release, release
@@ -52,7 +52,7 @@ def publish(
     options: PublishOptions | None = None,
     pad_options: PadOptions | None = None,
     group_options: GroupOptions | None = None,
-    padder: Padder | None = None,
+    padder: CheckedPadder | None = None,
     **changes: Any,
 ) -> Release:
     """Return an anonymised release of ratings: ``publish(ratings, k=5, mode="padded", rng=0)``.
@@ -73,7 +73,7 @@ def publish(
         grouping.require_bounds()
         notes["n_groups"] = grouping.n_groups
     made = make_release(ratings, padding, grouping, options, rng, log)
-    about = predicting.to_mapping() if padder is None else {"padder": getattr(padder, "__qualname__", "unnamed")}
+    about = predicting.to_mapping() if padder is None else {"padder": "own"}
     return replace(made, account={**made.account, "padding": about})
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from recloak._core.errors import InputError
 from recloak._core.randomness import Rng, randomness
+from recloak._core.results import Tabular, counted, plural, sizes_only
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
 from recloak._releases.manifest import Facts
@@ -35,18 +36,44 @@ class ProfileBlock:
     names: NDArray[np.int64]  # (n_rows,) as published, from 1 on
     cells: ProfileCells
 
+    __repr__ = sizes_only
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Release:
-    """An anonymised release; `write` puts it into a folder, the private part into another."""
+
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class Release(Tabular):
+    """An anonymised release; `write` puts it into a folder, the private part into another.
+
+    Attributes
+    ----------
+    facts : Facts
+        What is true of it: k, mode, grid, counts, scale.
+    folder, private : Path or None
+        Where `publish` wrote it.
+
+    Examples
+    --------
+    >>> import recloak
+    >>> release = recloak.publish(recloak.synth(users=30, items=20, ratings=200, seed=1), k=3, mode="pure", seed=1)
+    >>> release.to_polars().columns
+    ['user', 'item', 'rating']
+    >>> release.write("pure-release")
+    PosixPath('pure-release')
+    """
 
     facts: Facts
     profiles: Profiles  # numbered as in the grouping it came from
     group_order: NDArray[np.int64]  # (n_groups,) published group -> group of the profiles
     user_order: NDArray[np.int64]  # (n_users,) published user -> user of the source ratings
     groups: NDArray[np.int64]  # (n_users,) published user -> published group
-    source: Ratings = field(repr=False)  # private
-    account: dict[str, Any] = field(repr=False, default_factory=dict)  # private
+    source: Ratings  # private
+    account: dict[str, Any] = field(default_factory=dict)  # private
+    folder: Path | None = None
+    private: Path | None = None
+
+    def __repr__(self) -> str:
+        facts = self.facts
+        groups = f"{plural(facts.n_users, 'user')} in {plural(facts.n_groups, 'group')} of at least {facts.k}"
+        return counted(self, groups, plural(facts.n_items, "item"), facts.mode)
 
     @property
     def item_ids(self) -> IdMap:
@@ -65,7 +92,7 @@ class Release:
             yield np.arange(start + 1, stop + 1, dtype=np.int32), profiles.codes(self.group_order[start:stop])
 
     def to_polars(self) -> pl.DataFrame:
-        """Give the whole release as a table ``user``, ``item``, ``rating``; for small releases."""
+        """Return the public rows as a table ``user``, ``item``, ``rating``; for small releases."""
         if self.facts.n_ratings > _MOST_CELLS_IN_MEMORY:
             raise InputError(f"a table of {self.facts.n_ratings:,} ratings does not fit; write the release and read it")
         return pl.concat([self._table(block) for block in self.blocks("long")])
@@ -84,7 +111,24 @@ class Release:
         layout: str | None = None,
         format: str = "parquet",  # noqa: A002 (the command line's name)
     ) -> Path:
-        """Write, verify and put into place the public folder and the private one; give the public one."""
+        """Write, verify and put into place the public folder and the private one; return the public one.
+
+        Parameters
+        ----------
+        folder
+            The public folder; it must not be there, or be empty.
+        private
+            Where who-is-who goes; by default beside ``folder``, with ``-private`` behind its name.
+        layout
+            ``"long"`` (a row per user) or ``"grouped"`` (per group); by default grouped for padded, long for pure.
+        format
+            ``"parquet"`` or ``"csv"``.
+
+        Raises
+        ------
+        RefusedError
+            If what was written does not keep its promise; then nothing is published.
+        """
         from recloak._releases.release_folders import write_release  # noqa: PLC0415 (folders imports this module)
 
         return write_release(self, folder, private=private, layout=layout, file_format=format)
@@ -94,6 +138,19 @@ class Release:
         return pl.DataFrame(
             {"user": names, "item": self.item_ids.decode(block.cells.items), "rating": block.cells.labels}
         )
+
+
+class FolderRelease(Release):
+    """A release whose rows lie in its folder only, as Spark leaves it."""
+
+    def __init__(self, facts: Facts, folder: Path, private: Path) -> None:
+        for name, value in (("facts", facts), ("folder", folder), ("private", private)):
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise InputError(f"the rows of this release lie in {self.folder}: read them there")
 
 
 def release(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from recloak._core.files import written_file
 from recloak._report.charts import Chart
@@ -97,6 +97,13 @@ class Page:
 def render(page: Page) -> str:
     """Give a page as one HTML text."""
     return _template().render(page=page, figure=_figure, swatches=swatches)
+
+
+def head_html(page: Page) -> str:
+    """Return what a notebook shows of a page: its verdict and its figures."""
+    facts = "".join(f"<tr><th>{escape(one.label)}</th><td>{escape(one.value)}</td></tr>" for one in page.facts)
+    verdict = f"<p><b>{escape(page.verdict.word)}.</b> {escape(page.verdict.headline)}</p>"
+    return f"{verdict}<table>{facts}</table>"
 
 
 def write_page(page: Page, path: str | Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -30,13 +31,18 @@ def source_hash(path: str | Path) -> str:
     return digest.hexdigest()
 
 
-def of_source(
-    source: str | Path, folder: str | Path | None = None, probe: str | Path | None = None
-) -> tuple[tuple[str, str], ...]:
-    """Name a source, and where there are, a release and a probe, by their hashes, and the versions."""
-    rows = [("SHA-256 of the source", source_hash(source))]
-    if folder is not None:
-        rows.append(("SHA-256 of the release's manifest", sha256_of(Path(folder) / "manifest.json")))
-    if probe is not None:
-        rows.append(("SHA-256 of the probe", source_hash(probe)))
-    return (*rows, ("Versions", versions()))
+def hashes_of(paths: Sequence[str | Path], named: str) -> tuple[tuple[str, str], ...]:
+    """Return a row with the hash of a source, or of each of several files by its name."""
+    if len(paths) == 1:
+        return ((f"SHA-256 of {named}", source_hash(paths[0])),)
+    return tuple((f"SHA-256 of {Path(path).absolute().name}", source_hash(path)) for path in paths)
+
+
+def manifest_hash(folder: str | Path | None) -> tuple[tuple[str, str], ...]:
+    """Return a row with the hash of a release's manifest, or none where the release lies in no folder."""
+    return () if folder is None else (("SHA-256 of the release's manifest", sha256_of(Path(folder) / "manifest.json")),)
+
+
+def of_source(source: str | Path) -> tuple[tuple[str, str], ...]:
+    """Name a source by its hash, and the versions."""
+    return (*hashes_of([source], "the source"), ("Versions", versions()))

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from recloak._core.errors import InputError
-from recloak._related.history import ReleaseRecord, Store, lists_of, newest, open_store, releases, table_of
+from recloak._related.history import History, ReleaseRecord, lists_of, newest, releases, table_of
 from recloak._service.schema import HistoryAnswer, Moved, PastRelease, Related, RelatedAnswer
 from recloak._service.title_search import Item, TitleSearch
 
@@ -51,8 +51,8 @@ class PublishedLists:
     """The latest published release and the way to earlier ones."""
 
     def __init__(self, where: str | Path, catalogue: TitleSearch | None) -> None:
-        self._where, self._catalogue = where, catalogue
-        self._store = open_store(where)
+        self._catalogue = catalogue
+        self._history = History(where, create=False)
         self._held: _Held | None = None
         self.is_fresh = False  # whether the last look into the history went well
         self.refresh()
@@ -75,13 +75,10 @@ class PublishedLists:
         return found
 
     def _look(self) -> bool:
-        latest = newest(self._store)
+        latest = newest(self._history)
         found = latest is not None and latest.number != self.release
         if latest is not None and found:
-            if self._store.is_text is None:  # the kind of ids is settled by the first release
-                self._store.close()
-                self._store = open_store(self._where)
-            self._held = _Held(latest, _lists(self._store, latest.number))
+            self._held = _Held(latest, _lists(self._history, latest.number))
         return found
 
     def related(self, item: str) -> Rendered | None:
@@ -110,8 +107,8 @@ class PublishedLists:
         return found
 
     def close(self) -> None:
-        """Let go of the history."""
-        self._store.close()
+        """Close the history."""
+        self._history.close()
 
     def _require_titles(self) -> None:
         """Refuse a history that shares no item with the titles: ids of another kind, or another catalogue."""
@@ -127,8 +124,8 @@ class PublishedLists:
         return RelatedAnswer(item=item, title=self._title(item), release=about.number, time=about.time, related=related)
 
     def _past(self, held: _Held, item: str, last: int) -> HistoryAnswer | None:
-        shown = [one for one in releases(self._store) if one.number <= held.release.number][-last:]
-        found = lists_of(self._store, item, [one.number for one in shown])
+        shown = [one for one in releases(self._history) if one.number <= held.release.number][-last:]
+        found = lists_of(self._history, item, [one.number for one in shown])
         if not found:
             return None
         lists = [[(place, self._id(name)) for place, name in found.get(one.number, [])] for one in shown]
@@ -160,14 +157,14 @@ class PublishedLists:
         return Moved(item=item, title=self._title(item), change=change, before=before, now=now)
 
     def _id(self, name: str) -> Item:
-        return int(name) if self._store.is_text is False else name
+        return int(name) if self._history.is_text is False else name
 
     def _title(self, item: Item) -> str | None:
         return None if self._catalogue is None else self._catalogue.by_letters.get(str(item))
 
 
-def _lists(store: Store, number: int) -> dict[str, tuple[Item, Entries]]:
+def _lists(history: History, number: int) -> dict[str, tuple[Item, Entries]]:
     found: dict[str, tuple[Item, Entries]] = {}
-    for _, item, position, related in table_of(store, number).iter_rows():
+    for _, item, position, related in table_of(history, number).iter_rows():
         found.setdefault(str(item), (item, []))[1].append((position, related))
     return found

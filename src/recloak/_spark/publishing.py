@@ -27,6 +27,7 @@ from recloak._releases.manifest import Facts
 from recloak._releases.model.release_format import Verdict
 from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
 from recloak._releases.publishing import StepLog, confidence_of, facts_of, require_enough
+from recloak._releases.release import FolderRelease
 from recloak._releases.release_folders import about_release, require_pass, write_account, write_card_and_manifest
 from recloak._spark.array_cells import address, array, batch, row_by_row, rows_of
 from recloak._spark.bin_groups import Plan, group_bins
@@ -44,15 +45,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-@dataclass(frozen=True, slots=True)
-class SparkRelease:
-    """What was published, and where."""
-
-    facts: Facts
-    public: Path
-    private: Path
-
-
 def publish(
     spark: SparkSession,
     source: str | list[str],
@@ -66,7 +58,7 @@ def publish(
     pad_options: PadOptions | None = None,
     group_options: GroupOptions | None = None,
     rng: Rng = None,
-) -> SparkRelease:
+) -> FolderRelease:
     """Publish a source on a cluster into a folder that driver and workers reach under the same path."""
     options = options or PublishOptions()
     layout = WriteOptions(layout=layout).layout_of(options.mode)
@@ -86,7 +78,7 @@ def publish(
                 facts = work.write(blocks, plan, groups, PartFolders(aside, hidden_aside, scratch))
                 require_pass(work.verify(PartFolders(aside, hidden_aside, scratch), facts, blocks))
                 write_account(hidden_aside, work.account(blocks), about_release(public, aside, layout, "parquet"))
-    return SparkRelease(facts, public, hidden)
+    return FolderRelease(facts, public, hidden)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import recloak
 from recloak._attacks.options import AuditOptions
-from recloak._cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
-from recloak._cli.path_types import PAGE, RELEASE, SOURCE_PATH, private_of, require_private
-from recloak._core.files import written_file
-
-if TYPE_CHECKING:
-    from recloak._attacks.audit_result import Audit
-    from recloak._attacks.public_view import ReleaseView
-    from recloak._evaluation.model import Evaluation
-    from recloak._ratings.model import Ratings
+from recloak._cli.common import (
+    emit_json,
+    given_only,
+    json_option,
+    options_of,
+    seed_option,
+    source_of,
+    source_options,
+    with_progress,
+)
+from recloak._cli.path_types import PAGE, RELEASE, SOURCE_PATH
 
 _folder = click.Path(path_type=Path)
 
@@ -43,71 +45,25 @@ _folder = click.Path(path_type=Path)
 @seed_option
 @json_option
 @with_progress
-def command(
-    source: Path,
-    folder: Path,
-    private: Path | None,
-    out: Path | None,
-    gates: tuple[str, ...],
-    probe: Path | None,
-    second: Path | None,
-    second_private: Path | None,
-    again: bool,
-    seed: int | None,
-    as_json: bool,
-    **given: Any,
-) -> int:
+def command(source: Path, folder: Path, out: Path | None, probe: Path | None, as_json: bool, **given: Any) -> int:
     """Attack the ratings in SOURCE and their release in DIR, side by side, and say how risky the release is.
 
     The release is verified first. Exits with 1 if an attack names people more often than the release promises, could
     not be run, or a gate is closed.
     """
-    require_private(folder, private)
-    from recloak._attacks.auditing import audit
-    from recloak._attacks.gate import parse_gate
-    from recloak._cli.open_release import open_release, open_second
-    from recloak._ratings.options import ReadOptions
-    from recloak._ratings.readers import read
-
-    options, reading = gather(AuditOptions, given), gather(ReadOptions, given)
-    wanted = [parse_gate(text) for text in gates]
-    with nullcontext() if out is None else written_file(out) as aside:  # a place that cannot be written shows at once
-        ratings = read(source, options=reading)
-        release = open_release(folder, private, ratings)
-        other = open_second(second, second_private, again, private_of(folder, private), ratings)
-        found = audit(ratings, release, second=other, options=options, gates=wanted, rng=seed)
-        useful = None if probe is None else _evaluated(ratings, release, read(probe, options=reading), found.seed)
-        if aside is not None:
-            aside.write_text(_page(found, useful, release, (source, folder, probe)), encoding="utf-8")
-    _tell(found, useful, out, as_json)
-    return 0 if found.verdict == "pass" else 1
-
-
-def _evaluated(ratings: Ratings, release: ReleaseView, held_out: Ratings, seed: int) -> Evaluation:
-    from recloak._evaluation.evaluating import evaluate
-    from recloak._evaluation.probe import probe_from
-
-    return evaluate(ratings, release, probe_from(ratings, held_out), rng=seed)
-
-
-def _page(found: Audit, useful: Evaluation | None, release: ReleaseView, files: tuple[Path, Path, Path | None]) -> str:
-    from recloak._report import render
-    from recloak._report.audit_page import audit_page
-    from recloak._report.provenance import of_source
-
-    provenance = (("Seed", str(found.seed)), *of_source(*files))
-    names = f"{files[0].absolute().name} and its release in the folder {files[1].absolute().name}"
-    return render(audit_page(found, useful, manifest=release.manifest, source=names, provenance=provenance))
-
-
-def _tell(found: Audit, useful: Evaluation | None, out: Path | None, as_json: bool) -> None:
+    held_out = source_of(probe, dict(given))
+    found = recloak.audit(source_of(source, given), folder, probe=held_out, **given_only(given))
+    if out is not None:
+        found.write_page(out)
     if as_json:
-        emit_json({**found.to_json(), **({} if useful is None else {"evaluation": useful.to_json()})})
-        return
-    from recloak._cli.audit_tables import print_audit
-    from recloak._cli.evaluate_tables import print_evaluation
+        emit_json(found.to_json())
+    else:
+        from recloak._cli.audit_tables import print_audit
 
-    print_audit(found)
-    if useful is not None:
-        print_evaluation(useful)
-    click.echo("" if out is None else f"Written to {out}.", nl=out is not None)
+        print_audit(found)
+        if isinstance(found.evaluation, recloak.Evaluation):
+            from recloak._cli.evaluate_tables import print_evaluation
+
+            print_evaluation(found.evaluation)
+        click.echo("" if out is None else f"Written to {out}.", nl=out is not None)
+    return 0 if found.verdict == "pass" else 1

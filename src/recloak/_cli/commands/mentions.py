@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,25 +11,24 @@ from recloak._cli.common import (
     F,
     emit_json,
     fixed_seed_option,
-    gather,
+    given_only,
     json_option,
     options_of,
+    source_of,
     source_options,
     with_progress,
 )
 from recloak._cli.path_types import NEW_FILE, PAGE, SOURCE, TABLE, require_apart
-from recloak._core.errors import OptionError
 from recloak._mentions.options import IdentifyOptions
 
 if TYPE_CHECKING:
-    from recloak._mentions.model import Identification, Mentions
-    from recloak._ratings.model import Ratings
+    from recloak.mentions import Defences, FoundMentions, Identification
 
 _page_option = click.option("-o", "--out", type=PAGE, help="Page to write (.html).")
 
 
 def _on_ratings(function: F) -> F:
-    """Give a command the ratings, the mentions and how the attacker scores."""
+    """Add the ratings, the mentions and how the attacker scores to a command."""
     for decorate in (
         options_of(IdentifyOptions),
         source_options,
@@ -73,37 +71,22 @@ def find(
 ) -> None:
     """Find the titles that POSTS name: a table of posts, or a text file with a post per line."""
     require_apart(out, posts, titles)
-    from recloak._mentions.finder import find_mentions
-    from recloak._mentions.post_files import read_posts, read_titles
+    from recloak import mentions
 
-    read, listed = read_posts(posts, text=text, user=user), read_titles(titles)
-    known = _popularity(popularity, ratings)
-    start = perf_counter()
-    found = find_mentions(read, listed, popularity=known)
-    speed = round(len(read) / max(perf_counter() - start, 1e-9))
+    found = mentions.find(posts, titles, popularity=popularity, ratings=ratings, text=text, user=user)
     if out is not None:
         found.write(out)
     if as_json:
-        emit_json({**found.counts, "posts_per_second": speed})
+        emit_json(found.to_json())
     else:
-        _say_found(found.counts, speed, out)
+        _say_found(found, out)
 
 
-def _popularity(table: str | None, ratings: str | None) -> dict[int | str, float] | None:
-    from recloak._mentions.finder import popularity_of, read_popularity
-    from recloak._ratings.readers import read
-
-    if table is not None and ratings is not None:
-        raise OptionError("give --popularity or --ratings, not both")
-    if ratings is not None:
-        return popularity_of(read(ratings))
-    return None if table is None else read_popularity(table)
-
-
-def _say_found(counts: dict[str, int], speed: int, out: Path | None) -> None:
+def _say_found(found: FoundMentions, out: Path | None) -> None:
+    counts = found.counts
     click.echo(
         f"{counts['posts']:,} posts, {counts['titles']:,} titles: {counts['sure']:,} sure and "
-        f"{counts['possible']:,} possible finds ({speed:,} posts per second)."
+        f"{counts['possible']:,} possible finds ({found.posts_per_second:,} posts per second)."
     )
     told = {
         "posts_empty": "posts without text",
@@ -150,16 +133,14 @@ def identify(
     **given: Any,
 ) -> None:
     """Re-identify in RATINGS the people whose mentions are known."""
-    from recloak._mentions.identification import identify as run
+    from recloak import mentions
 
-    data, mentions = _read(ratings, said, possible, given)
-    options = gather(IdentifyOptions, given)
-    found = run(data, mentions, options, absent=absent, threshold=threshold, rng=seed)
+    known = source_of(ratings, given)
+    found = mentions.identify(
+        known, said, possible=possible, absent=absent, threshold=threshold, seed=seed, **given_only(given)
+    )
     if out is not None:
-        from recloak._report import write_page
-        from recloak._report.mentions_page import identify_page
-
-        write_page(identify_page(found, source=_name(ratings), provenance=_provenance(ratings, said)), out)
+        found.write_page(out)
     if as_json:
         emit_json(found.to_json())
     else:
@@ -173,18 +154,18 @@ def identify(
 @with_progress
 def defend(ratings: tuple[str, ...], said: str, possible: bool, out: Path | None, as_json: bool, **given: Any) -> None:
     """Try what protects the people who mention items of RATINGS: suppression and misdirection."""
-    from recloak._mentions.defences import defend as run
+    from recloak import mentions
 
-    data, mentions = _read(ratings, said, possible, given)
-    found = run(data, mentions, gather(IdentifyOptions, given))
+    found = mentions.defend(source_of(ratings, given), said, possible=possible, **given_only(given))
     if out is not None:
-        from recloak._report import write_page
-        from recloak._report.defences_page import defences_page
-
-        write_page(defences_page(found, source=_name(ratings), provenance=_provenance(ratings, said)), out)
+        found.write_page(out)
     if as_json:
         emit_json(found.to_json())
-        return
+    else:
+        _say_defended(found, out)
+
+
+def _say_defended(found: Defences, out: Path | None) -> None:
     first, best = found.misdirections[0].trials[0], found.misdirections[0].trials[-1]
     click.echo(f"{found.n_targets:,} targets; identified at k = 1, plain and adaptive attacker:")
     click.echo(f"  as it is              {_percent(first.scoring.rate[0])}  {_percent(first.adaptive.rate[0])}")
@@ -194,30 +175,10 @@ def defend(ratings: tuple[str, ...], said: str, possible: bool, out: Path | None
     click.echo("" if out is None else f"Written to {out}.", nl=out is not None)
 
 
-def _read(source: tuple[str, ...], said: str, possible: bool, given: dict[str, Any]) -> tuple[Ratings, Mentions]:
-    from recloak._mentions.mention_tables import read_mentions
-    from recloak._ratings.options import ReadOptions
-    from recloak._ratings.readers import read
-
-    data = read(source, options=gather(ReadOptions, given))
-    return data, read_mentions(said, data, sure_only=not possible)
-
-
-def _name(source: tuple[str, ...]) -> str:
-    first = Path(source[0]).absolute().name
-    return first if len(source) == 1 else f"{first} and {len(source) - 1} more"
-
-
-def _provenance(source: tuple[str, ...], said: str) -> tuple[tuple[str, str], ...]:
-    from recloak._report.provenance import source_hash, versions
-
-    hashes = tuple((f"SHA-256 of {Path(one).absolute().name}", source_hash(one)) for one in (*source, said))
-    return (*hashes, ("Versions", versions()))
-
-
 def _say_identified(found: Identification, out: Path | None) -> None:
     intake = found.intake
-    click.echo(f"{found.n_targets:,} targets among {found.n_candidates:,} users; identified at k = {_levels()}:")
+    levels = ", ".join(map(str, found.algorithms["scoring"].k))
+    click.echo(f"{found.n_targets:,} targets among {found.n_candidates:,} users; identified at k = {levels}:")
     for name, rates in found.algorithms.items():
         click.echo(f"  {name:<17}" + "".join(_percent(rate) for rate in rates.rate))
     told = {
@@ -235,12 +196,6 @@ def _say_identified(found: Identification, out: Path | None) -> None:
             f"{_shown(found.open_set.recall)} of those present are named"
         )
     click.echo("" if out is None else f"Written to {out}.", nl=out is not None)
-
-
-def _levels() -> str:
-    from recloak._mentions.model import LEVELS
-
-    return ", ".join(map(str, LEVELS))
 
 
 def _shown(share: float | None) -> str:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from recloak._cli.common import emit_json, gather, json_option, options_of, seed_option, with_progress
+import recloak
+from recloak._cli.common import emit_json, given_only, json_option, options_of, seed_option, with_progress
 from recloak._cli.path_types import NEW_FILE_OR_FOLDER
 from recloak._ratings.synthetic.options import FileOptions, MentionOptions, SynthOptions
-
-if TYPE_CHECKING:
-    from recloak._ratings.synthetic.synthetic_files import Written
 
 
 @click.command()
@@ -24,29 +22,21 @@ if TYPE_CHECKING:
 @seed_option
 @json_option
 @with_progress
-def command(out: Path, seed: int | None, as_json: bool, **given: Any) -> None:
+def command(out: Path, as_json: bool, **given: Any) -> None:
     """Make synthetic ratings with the shape of a real data set.
 
     OUT ending in .parquet, .csv, .csv.gz or .csv.zst is one file of ratings, with OUT-titles.csv and OUT-mentions
     beside it where asked (OUT without its ending); any other OUT is a new folder with ratings.parquet, titles.csv and
     mentions.parquet.
     """
-    from recloak._ratings.synthetic.synthetic_files import write_synthetic
-
-    written = write_synthetic(
-        out,
-        gather(SynthOptions, given),
-        gather(FileOptions, given),
-        gather(MentionOptions, given),
-        rng=seed,
-    )
+    written = recloak.synth(out, **given_only(given))
     if as_json:
         emit_json({name: str(value) if isinstance(value, Path) else value for name, value in asdict(written).items()})
     else:
         click.echo(_sentence(written))
 
 
-def _sentence(written: Written) -> str:
+def _sentence(written: Any) -> str:
     also = [
         *([f"titles in {written.titles}"] if written.titles else []),
         *([f"{written.n_mentions:,} mentions in {written.mentions}"] if written.mentions else []),

@@ -1,4 +1,4 @@
-"""What the commands about related-item lists share: the window, the store, the source, findings as JSON."""
+"""What the commands about related-item lists share: the window, times, the store and the source."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recloak._cli.common import gather, options_of
+from recloak._cli.common import options_of, source_of
 from recloak._cli.path_types import NEW_STORE, SOURCE, STORE
+from recloak._core.errors import OptionError
 from recloak._related.options import BoundOptions
 
 if TYPE_CHECKING:
-    from recloak._ratings.ids import IdMap
     from recloak._ratings.model import Ratings
-    from recloak._related.verifier import Finding, HistoryVerdict
 
 
 class _Window(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -37,29 +36,24 @@ class _Moment(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Take seconds as they are, and read anything else; a date alone is its first second."""
-        try:
-            return int(value)
-        except ValueError:
-            pass
-        from recloak._ratings.readers.times import seconds_of
+        from recloak._library.moments import as_seconds
 
-        seconds = seconds_of(value)
-        if seconds is None:
-            self.fail(f"a time is whole seconds since 1970 or a date such as 2005-12-31 or 2005-12-31T23:59:59, "
-                      f"got {value!r}", param, ctx)  # fmt: skip
-        return seconds
+        try:
+            return as_seconds(value)
+        except OptionError as error:
+            self.fail(str(error), param, ctx)
 
 
 MOMENT = _Moment()
 
 
 def bound_options(function: Any) -> Any:
-    """Give a command the flags of the bound; `bound_of` makes the value."""
+    """Add the flags of the bound to a command."""
     return options_of(BoundOptions, leave_out=("window",))(_window(" [default: 4]")(function))
 
 
 def claimed_bound_options(function: Any) -> Any:
-    """Give a command the flags of a bound that is by default the one of the last release."""
+    """Add the flags of a bound that is by default the one of the last release."""
     return options_of(BoundOptions, leave_out=("window",), with_defaults=False)(_window("")(function))
 
 
@@ -68,54 +62,13 @@ def _window(default: str) -> Any:
     return click.option("--window", type=_Window(), metavar="N|all", help=text)
 
 
-def bound_of(given: dict[str, Any], before: BoundOptions | None = None) -> BoundOptions:
-    """Make the bound from a command's flags; what is not given is taken from ``before``."""
-    start = {} if before is None else before.to_mapping()
-    named = {name: value for name, value in given.items() if name in BoundOptions().to_mapping() and value is not None}
-    if named.get("window") == "all":
-        named["window"] = None
-    return BoundOptions.from_mapping({**start, **named})
-
-
 store_argument = click.argument("store", type=STORE)
 new_store_argument = click.argument("store", type=NEW_STORE)
 source_argument = click.argument("source", nargs=-1, required=True, type=SOURCE)
 
 
-def ratings_of(source: tuple[str, ...], given: dict[str, Any]) -> Ratings:
+def ratings_of(paths: tuple[str, ...], given: dict[str, Any]) -> Ratings:
     """Read the ratings of a command's source."""
-    from recloak._ratings.options import ReadOptions
-    from recloak._ratings.readers import read
+    from recloak._library.sources import as_ratings
 
-    return read(source, options=gather(ReadOptions, given))
-
-
-def finding_json(finding: Finding, item_ids: IdMap) -> dict[str, Any]:
-    """Give a finding with outside ids."""
-    ids = item_ids.ids
-    return {
-        "earlier": finding.earlier,
-        "later": finding.later,
-        "item": ids[finding.target],
-        "background": [ids[item] for item in finding.background],
-        "above": finding.above,
-        "below": finding.below,
-        "breach": finding.breach,
-        "base_rate": finding.base_rate,
-        "lift": finding.lift,
-    }
-
-
-def verdict_json(verdict: HistoryVerdict, item_ids: IdMap) -> dict[str, Any]:
-    """Give a verdict with outside ids."""
-    return {
-        "verdict": "pass" if verdict.passed else "fail",
-        "delta": verdict.bound.delta,
-        "window": "all" if verdict.bound.window is None else verdict.bound.window,
-        "evidence": verdict.bound.evidence,
-        "pairs_checked": verdict.n_pairs,
-        "max_breach": verdict.max_breach,
-        "worst": None if verdict.worst is None else finding_json(verdict.worst, item_ids),
-        "not_measured": verdict.n_unknown,
-        "violations": [finding_json(finding, item_ids) for finding in verdict.violations],
-    }
+    return as_ratings(source_of(paths, given))

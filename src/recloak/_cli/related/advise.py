@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from recloak._cli.common import emit_json, gather, json_option, options_of, source_options, with_progress
-from recloak._cli.related._shared import ratings_of, source_argument
+from recloak._cli.common import emit_json, given_only, json_option, options_of, source_of, source_options, with_progress
+from recloak._cli.related._shared import source_argument
 from recloak._related.options import MethodOptions, ProtocolOptions, SimilarityOptions
 
 
@@ -31,18 +31,11 @@ def command(source: tuple[str, ...], deltas: str, window: int, as_json: bool, **
     (--gap). Recall is the share of the true lists that stays, over all lists and over those that had to change
     (targeted); the largest breach is what an observer could be sure of, at most delta.
     """
-    from recloak._related.delta_advice import advise
+    from recloak import related
 
-    found = advise(
-        ratings_of(source, given),
-        deltas=_numbers(deltas),
-        protocol=gather(ProtocolOptions, given),
-        window=window,
-        method=gather(MethodOptions, given),
-        similarity=gather(SimilarityOptions, given),
-    )
+    found = related.advise(source_of(source, given), deltas=_numbers(deltas), window=window, **given_only(given))
     if as_json:
-        emit_json({"advice": [one.to_json() for one in found]})
+        emit_json(found.to_json())
         return
     click.echo("evidence  delta  recall  targeted  last release  largest breach  no method above")
     for one in found:

@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recloak._attacks.options import PassiveOptions
-from recloak._cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
-from recloak._cli.related._shared import ratings_of, source_argument, store_argument
+from recloak._cli.common import (
+    emit_json,
+    given_only,
+    json_option,
+    options_of,
+    seed_option,
+    source_of,
+    source_options,
+    with_progress,
+)
+from recloak._cli.related._shared import source_argument, store_argument
 
 if TYPE_CHECKING:
-    from recloak._attacks.passive import PassiveCurve
-    from recloak._ratings.model import Ratings
-    from recloak._related.history import ReleaseRecord
-    from recloak._related.model import ListRelease
+    from recloak.related import PassiveCurve
 
 
 @click.command()
@@ -38,40 +44,22 @@ def command(store: str, source: tuple[str, ...], window: int, seed: int | None, 
     The scores: count, the lists in which an item appeared or rose; weighted, the same, lists of little-rated items
     counting more; largest, the positions gained in the window; vanish, as count, less the lists in which it sank.
     """
-    from recloak._attacks.passive import attack
-    from recloak._core.randomness import randomness
-    from recloak._related.history import opened, published, releases
+    from recloak import related
 
-    ratings, options = ratings_of(source, given), gather(PassiveOptions, given)
-    with opened(store) as history:
-        known, safe = releases(history), published(history, ratings.item_ids)
-    chance, attacked = randomness(seed), {"published": list(safe)}
-    if any(one.settings.get("given") for one in known):
+    found = related.attack(store, source_of(source, given), window=window, seed=seed, **given_only(given))
+    if found.original is None:
         click.echo(
             "recloak: lists came from a file, so the true ones are not known: only the published are attacked", err=True
         )
-    else:
-        attacked = {"original": [_true(one, ratings) for one in known], **attacked}
-    curves = {name: attack(lists, ratings, options, window=window, rng=chance) for name, lists in attacked.items()}
     if as_json:
-        emit_json({name: [curve.to_json() for curve in found] for name, found in curves.items()})
+        emit_json(found.to_json())
     else:
         click.echo("Right: share of the inferences that are true. Yield: share of what was added that is inferred.")
-        for name, found in curves.items():
-            _say(name, found)
+        for name, curves in found.curves().items():
+            _say(name, curves)
 
 
-def _true(one: ReleaseRecord, ratings: Ratings) -> ListRelease:
-    """Make the true lists of a release anew."""
-    from recloak._related.model import ListRelease
-    from recloak._related.options import SimilarityOptions
-    from recloak._related.similarity import nearest
-
-    similarity = SimilarityOptions.from_mapping(one.settings["similarity"])
-    return ListRelease(one.number, one.time, nearest(ratings.until(one.time), one.top, similarity))
-
-
-def _say(name: str, curves: list[PassiveCurve]) -> None:
+def _say(name: str, curves: tuple[PassiveCurve, ...]) -> None:
     for curve in curves:
         click.echo(f"{name} lists, {curve.variant} (guessing blindly is right in {curve.baseline:.2%}):")
         for point in curve.points:

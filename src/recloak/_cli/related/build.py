@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from recloak._cli.common import emit_json, gather, json_option, options_of, source_options, with_progress
-from recloak._cli.engine import engine_options, on_spark, spark_session
+from recloak._cli.common import emit_json, given_only, json_option, options_of, source_of, source_options, with_progress
+from recloak._cli.engine import engine_options
 from recloak._cli.path_types import new_file, require_apart
-from recloak._cli.related._shared import MOMENT, ratings_of, source_argument
+from recloak._cli.related._shared import MOMENT, source_argument
 from recloak._related.options import SimilarityOptions
-
-if TYPE_CHECKING:
-    from recloak._ratings.ids import IdMap
-    from recloak._related.model import Lists
 
 
 @click.command()
@@ -34,30 +30,11 @@ def command(source: tuple[str, ...], out: Path, top: int, until: int | None, as_
     These are the true lists. They are not safe to publish again and again: that is what `related publish` is for.
     """
     require_apart(out, *source)
-    from recloak._related.list_files import write_lists
+    from recloak import related
 
-    made = _on_spark if on_spark(given) else _here
-    lists, item_ids = made(source, top, until, given)
-    write_lists(lists, item_ids, out)
+    lists = related.build(source_of(source, given), top=top, until=until, **given_only(given))
+    lists.write(out)
     if as_json:
-        emit_json({"items": lists.n_items, "entries": lists.n_entries, "top": top, "file": str(out)})
+        emit_json({"items": lists.n_items, "entries": len(lists), "top": top, "file": str(out)})
     else:
-        click.echo(f"{lists.n_entries:,} entries in the lists of {lists.n_items:,} items written to {out}.")
-
-
-def _here(source: tuple[str, ...], top: int, until: int | None, given: dict[str, Any]) -> tuple[Lists, IdMap]:
-    from recloak._related.lists import build
-
-    ratings = ratings_of(source, given)
-    return build(ratings, top, gather(SimilarityOptions, given), until=until), ratings.item_ids
-
-
-def _on_spark(source: tuple[str, ...], top: int, until: int | None, given: dict[str, Any]) -> tuple[Lists, IdMap]:
-    from recloak._ratings.options import ReadOptions
-
-    with spark_session(given) as spark:
-        from recloak._spark.similar_items import nearest
-        from recloak._spark.user_blocks import opened_blocks
-
-        with opened_blocks(spark, source, gather(ReadOptions, given), until=until) as blocks:
-            return nearest(spark, blocks, top, gather(SimilarityOptions, given)), blocks.item_ids
+        click.echo(f"{len(lists):,} entries in the lists of {lists.n_items:,} items written to {out}.")

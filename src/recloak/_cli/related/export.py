@@ -21,20 +21,13 @@ def command(store: str, out: Path, release: str | None, as_json: bool) -> None:
 
     A position that is missing was left empty on purpose. Show it as a gap: closing it would move entries up.
     """
-    from recloak._core.errors import OptionError
-    from recloak._related.history import opened, releases, table_of
-    from recloak._related.list_files import write_table
+    from recloak import related
 
-    with opened(store) as history:
-        numbers = [one.number for one in releases(history)]
-        named = {"last": max(numbers, default=0), **{str(number): number for number in numbers}}
-        if release is not None and named.get(release, 0) == 0:
-            raise OptionError(f"{history.name}: there is no release {release}; there are {len(numbers)}")
-        table = table_of(history, *([] if release is None else [named[release]]))
-    write_table(table, out)
+    lists = related.export(store, release=release)
+    lists.write(out)
     if as_json:
-        emit_json({"rows": len(table), "releases": table["release"].n_unique(), "file": str(out)})
+        emit_json({"rows": len(lists), "releases": lists.n_releases, "file": str(out)})
     else:
         from recloak._report.formats import plural
 
-        click.echo(f"{len(table):,} entries of {plural(table['release'].n_unique(), 'release')} written to {out}.")
+        click.echo(f"{len(lists):,} entries of {plural(lists.n_releases, 'release')} written to {out}.")

@@ -20,45 +20,32 @@ def command(store: str, changes: tuple[int, int] | None, as_json: bool) -> None:
     Why: an entry of the true list is missing (suppressed), stands elsewhere (permuted), or another stands in its place
     (replaced). This is for the operator; it says more than was published.
     """
-    from recloak._related.changes import changed
-    from recloak._related.history import opened, releases
+    from recloak.related import History
 
-    with opened(store) as history:
-        known = releases(history)
-        answer: dict[str, Any] = {"releases": [_release(one.number, one.time, one.settings) for one in known]}
-        if changes is not None:
-            answer = changed(history, *changes)
+    with History(store, create=False) as history:
+        answer = history.to_json() if changes is None else history.changes(*changes).to_json()
     if as_json:
         emit_json(answer)
     elif changes is None:
-        from recloak._report.formats import day
-
-        for one in answer["releases"]:
-            click.echo(
-                f"release {one['number']}  {day(one['time'])}  delta {one['delta']} ({one['evidence']}, window "
-                f"{one['window']})  recall {one['recall']:.3f}  largest breach {one['max_breach']:.4f}"
-            )
+        _say_releases(answer["releases"])
     else:
-        for row in answer["changes"]:
-            click.echo(f"list of {row['item']}: {row['related']} {row['change']}{_why(row['reason'])}")
-        from recloak._report.formats import plural
-
-        click.echo(f"{plural(len(answer['changes']), 'change')} between release {changes[0]} and {changes[1]}.")
+        _say_changes(answer["changes"], *changes)
 
 
-def _release(number: int, time: int, settings: dict[str, Any]) -> dict[str, Any]:
-    bound = settings["bound"]
-    return {
-        "number": number,
-        "time": time,
-        "delta": bound["delta"],
-        "evidence": bound["evidence"],
-        "window": "all" if bound["window"] is None else bound["window"],
-        "method": settings["method"]["method"],
-        "recall": settings["cost"]["recall"],
-        "max_breach": settings["max_breach"],
-    }
+def _say_releases(releases: list[dict[str, Any]]) -> None:
+    from recloak._report.formats import day
+
+    for one in releases:
+        click.echo(
+            f"release {one['number']}  {day(one['time'])}  delta {one['delta']} ({one['evidence']}, window "
+            f"{one['window']})  recall {one['recall']:.3f}  largest breach {one['max_breach']:.4f}"
+        )
 
 
-def _why(reason: str | None) -> str:
-    return "" if reason is None else f" ({reason})"
+def _say_changes(changes: list[dict[str, Any]], earlier: int, later: int) -> None:
+    from recloak._report.formats import plural
+
+    for row in changes:
+        why = "" if row["reason"] is None else f" ({row['reason']})"
+        click.echo(f"list of {row['item']}: {row['related']} {row['change']}{why}")
+    click.echo(f"{plural(len(changes), 'change')} between release {earlier} and {later}.")

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from recloak._cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak._cli.common import (
+    emit_json,
+    given_only,
+    json_option,
+    options_of,
+    seed_option,
+    source_of,
+    source_options,
+    with_progress,
+)
 from recloak._cli.path_types import NEW_STORE
-from recloak._cli.related._shared import bound_of, bound_options, ratings_of, source_argument
+from recloak._cli.related._shared import bound_options, source_argument
 from recloak._related.options import MethodOptions, ProtocolOptions, SimilarityOptions
 
 if TYPE_CHECKING:
-    from recloak._related.simulation import Simulation
+    from recloak.related import Simulation
 
 
 @click.command()
@@ -34,20 +42,9 @@ if TYPE_CHECKING:
 @with_progress
 def command(source: tuple[str, ...], store: str | None, seed: int | None, as_json: bool, **given: Any) -> None:
     """Release lists after the first 10 % of the ratings of SOURCE and then after every 5 %, and measure the cost."""
-    from recloak._related.history import opened
-    from recloak._related.simulation import simulate
+    from recloak import related
 
-    ratings = ratings_of(source, given)
-    with nullcontext() if store is None else opened(store, create=True) as history:
-        run = simulate(
-            ratings,
-            protocol=gather(ProtocolOptions, given),
-            bound=bound_of(given),
-            method=gather(MethodOptions, given),
-            similarity=gather(SimilarityOptions, given),
-            store=history,
-            rng=seed,
-        )
+    run = related.simulate(source_of(source, given), history=store, seed=seed, **given_only(given))
     if as_json:
         emit_json(run.to_json())
     else:

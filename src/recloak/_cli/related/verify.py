@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from recloak._cli.common import emit_json, json_option, seed_option, source_options, with_progress
+from recloak._cli.common import (
+    emit_json,
+    given_only,
+    json_option,
+    seed_option,
+    source_of,
+    source_options,
+    with_progress,
+)
 from recloak._cli.related import _shared as shared
 
 
@@ -28,24 +36,10 @@ def command(
     Exact, and independent of the code that makes the lists. What is not given of
     --delta, --evidence, --knowledge and --window is taken from the last release. Exit code 0 for pass, 1 for fail.
     """
-    from recloak._related.history import opened, published, releases
-    from recloak._related.model import Holders, require_window
-    from recloak._related.options import BoundOptions
-    from recloak._related.residual import residual_risk
-    from recloak._related.verifier import verify
+    from recloak import related
 
-    ratings = shared.ratings_of(source, given)
-    with opened(store) as history:
-        known, lists = releases(history), published(history, ratings.item_ids)
-    before = BoundOptions.from_mapping(known[-1].settings["bound"]) if known else BoundOptions()
-    bound = shared.bound_of(given, before)
-    if given.get("window") is not None:
-        require_window(bound, len(lists))
-    holders = Holders.of(ratings)
-    verdict = verify(lists, holders, bound)
-    answer = shared.verdict_json(verdict, ratings.item_ids)
-    if residual is not None and len(lists) > 1:
-        answer["residual"] = residual_risk(lists, holders, ratings, bound, known=residual, rng=seed).to_json()
+    verdict = related.verify(store, source_of(source, given), residual=residual, seed=seed, **given_only(given))
+    answer = verdict.to_json()
     if as_json:
         emit_json(answer)
     else:

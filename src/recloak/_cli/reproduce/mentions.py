@@ -26,16 +26,15 @@ def command(source: tuple[str, ...], said: str, out: Path, as_json: bool, **give
 
     OUT gets `report.html` and `figures.json`.
     """
+    from recloak._cli.related._shared import ratings_of
     from recloak._core.files import written_folder
     from recloak._mentions.mention_tables import read_mentions
-    from recloak._ratings.options import ReadOptions
-    from recloak._ratings.readers import read
     from recloak._report import write_page
     from recloak._report.mentions_paper import reproduce, reproduction_page
     from recloak._report.provenance import source_hash, versions
 
     with written_folder(out) as folder:
-        ratings = read(source, options=gather(ReadOptions, given))
+        ratings = ratings_of(source, given)
         made = reproduce(ratings, read_mentions(said, ratings), gather(IdentifyOptions, given))
         hashes = tuple((f"SHA-256 of {Path(one).absolute().name}", source_hash(one)) for one in (*source, said))
         name = Path(source[0]).absolute().name

@@ -9,27 +9,32 @@ For every two releases of a window, every target item i and every non-empty set 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.progress import task
+from recloak._core.results import Tabular, counted, plural
 from recloak._core.threads import in_shares
-from recloak._related.model import Holders, ListRelease, breach, distinguishes, pairs, populations
+from recloak._ratings.ids import IdMap
+from recloak._related.model import Holders, ListRelease, Residual, breach, distinguishes, pairs, populations
 from recloak._related.options import BoundOptions
 from recloak._related.verifier.walk import NO_LIMIT, sets_of, worst_of_all
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A background that tells something about a target between two releases."""
+    """What somebody who knows the background items learns about a target item from two releases."""
 
     earlier: int  # release numbers
     later: int
-    target: int
-    background: tuple[int, ...]
+    target: int | str  # inside numbers of items, or their ids where `HistoryVerdict.named` has put them
+    background: tuple[int | str, ...]
     above: int  # users who hold the background and count as having the target
     below: int  # users who hold the background
     base_rate: float  # probability of the target without any background
@@ -44,16 +49,35 @@ class Finding:
         """How much more an observer knows than without the background."""
         return self.breach / self.base_rate if self.base_rate else 0.0
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the finding, ready for JSON."""
+        return {
+            "earlier": self.earlier,
+            "later": self.later,
+            "item": self.target,
+            "background": list(self.background),
+            "above": self.above,
+            "below": self.below,
+            "breach": self.breach,
+            "base_rate": self.base_rate,
+            "lift": self.lift,
+        }
 
-@dataclass(frozen=True, slots=True)
-class HistoryVerdict:
-    """Whether every pair of releases of every window keeps within the bound."""
+
+@dataclass(frozen=True, slots=True, repr=False)
+class HistoryVerdict(Tabular):
+    """Whether every two releases that one window covers keep within the bound."""
 
     bound: BoundOptions
     n_pairs: int
     worst: Finding | None
     violations: tuple[Finding, ...]  # every minimal violating set, or the worst of each pair where no more was asked
     n_unknown: int = 0  # searches that were cut off; they count as violations
+    residual: Residual | None = None  # what an observer learns who knows further items, where that was asked for
+
+    def __repr__(self) -> str:
+        largest = f"largest breach {self.max_breach:.4f} (delta {self.bound.delta:g})"
+        return counted(self, "pass" if self.passed else "fail", plural(self.n_pairs, "pair") + " of releases", largest)
 
     @property
     def passed(self) -> bool:
@@ -64,6 +88,41 @@ class HistoryVerdict:
     def max_breach(self) -> float:
         """The largest breach probability of any background."""
         return self.worst.breach if self.worst else 0.0
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row per violation."""
+        import polars as pl  # noqa: PLC0415 (the proof itself needs no tables)
+
+        kind = pl.String if any(isinstance(one.target, str) for one in self.violations[:1]) else pl.Int64
+        numbers = dict.fromkeys(("breach", "base_rate", "lift"), pl.Float64)
+        counts = dict.fromkeys(("earlier", "later"), pl.Int64)
+        schema = {**counts, "item": kind, "background": pl.List(kind), "above": pl.Int64, "below": pl.Int64, **numbers}
+        return pl.DataFrame([one.to_json() for one in self.violations], schema=schema)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the verdict and all findings, ready for JSON."""
+        told = {
+            "verdict": "pass" if self.passed else "fail",
+            "delta": self.bound.delta,
+            "window": "all" if self.bound.window is None else self.bound.window,
+            "evidence": self.bound.evidence,
+            "pairs_checked": self.n_pairs,
+            "max_breach": self.max_breach,
+            "worst": None if self.worst is None else self.worst.to_json(),
+            "not_measured": self.n_unknown,
+            "violations": [finding.to_json() for finding in self.violations],
+        }
+        return told if self.residual is None else {**told, "residual": self.residual.to_json()}
+
+    def named(self, item_ids: IdMap) -> HistoryVerdict:
+        """Return the verdict with the ids of its items in place of their inside numbers."""
+
+        def name(one: Finding) -> Finding:
+            target, *background = item_ids.decode(np.array([one.target, *one.background]))
+            return replace(one, target=target, background=tuple(background))
+
+        worst = None if self.worst is None else name(self.worst)
+        return replace(self, worst=worst, violations=tuple(map(name, self.violations)))
 
 
 def verify(
@@ -96,7 +155,7 @@ def verify(
     return HistoryVerdict(bound, len(chosen), largest, tuple(violations), n_unknown)
 
 
-def counted(
+def count_background(
     earlier: ListRelease,
     later: ListRelease,
     target: int,
@@ -190,13 +249,13 @@ class _Pair:
 
     def count(self, target: int, background: Sequence[int]) -> Finding:
         """Count one background from the definition."""
-        return counted(self.earlier, self.later, target, background, self.holders, self.bound, self.active)
+        return count_background(self.earlier, self.later, target, background, self.holders, self.bound, self.active)
 
 
 def _named(
     target: int, members: NDArray[np.int64], asked: tuple[Any, ...], pair: _Pair, *, minimal: bool
 ) -> tuple[list[Finding], bool]:
-    """Give the worst background of a target, or all minimal violating ones, counted again from the definition.
+    """Give the worst background of a target, or all minimal violating ones, count_background again from the definition.
 
     Also whether the budget was enough for all of them.
     """

@@ -6,9 +6,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from recloak._core.errors import OptionError
+from recloak._core.results import Tabular, counted, plural, table_of
+
+if TYPE_CHECKING:
+    import polars as pl
 
 FORMAT = "recloak-release"
 VERSION = 1
@@ -47,6 +51,12 @@ class Diversity:
     """(b, l)-diversity: every b items that someone rated together stand together in at least ``l`` groups.
 
     Definition 5.3 of the technical report; ``b`` None stands for every b at once (written ``all,L``).
+
+    Examples
+    --------
+    >>> import recloak
+    >>> str(recloak.Diversity(b=2, l=3)), recloak.Diversity.parse("all,3").b
+    ('2,3', None)
     """
 
     b: int | None
@@ -74,15 +84,31 @@ def _is_count(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 10
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the verifier found in a released folder; numbers it could not derive are None, never a guess."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Verdict(Tabular):
+    """What the verifier found in a released folder; numbers it could not derive are None, never a guess.
+
+    Examples
+    --------
+    >>> import recloak
+    >>> recloak.Verdict(k_required=5, k_found=4, n_users=9, n_groups=2, problems=("k must be at least 5",))
+    <Verdict: fail, k required 5, found 4, 9 users in 2 groups, 1 problem>
+    """
 
     k_required: int | None
     k_found: int | None
     n_users: int | None
     n_groups: int | None
     problems: tuple[str, ...]
+    unchecked: tuple[str, ...] = ()  # what the release promises about its source, where none was given
+
+    def __repr__(self) -> str:
+        told = [plural(len(self.problems), "problem")] if self.problems else []
+        told += [f"not checked: {one}" for one in self.unchecked]
+        if self.n_users is None:
+            return counted(self, self.verdict, *told)
+        groups = f"{plural(self.n_users, 'user')} in {plural(self.n_groups or 0, 'group')}"
+        return counted(self, self.verdict, f"k required {self.k_required}", f"found {self.k_found}", groups, *told)
 
     @property
     def passed(self) -> bool:
@@ -95,5 +121,10 @@ class Verdict:
         return "pass" if self.passed else "fail"
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return the JSON of ``recloak verify``."""
-        return {"verdict": self.verdict, **asdict(self), "problems": list(self.problems)}
+        """Give the JSON of ``recloak verify``."""
+        found = {"verdict": self.verdict, **asdict(self), "problems": list(self.problems)}
+        return {name: value for name, value in found.items() if name != "unchecked"}
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the verdict as a table of one row."""
+        return table_of([{**self.to_mapping(), "problems": len(self.problems), "unchecked": len(self.unchecked)}])

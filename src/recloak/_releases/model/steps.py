@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.errors import InternalError
+from recloak._core.results import counted, plural
 from recloak._ratings.model import Scale
 
 
@@ -25,6 +26,11 @@ class Padding:
     user_factors: NDArray[np.float32]  # (n_users, rank)
     item_factors: NDArray[np.float32]  # (n_items, rank)
     scale: Scale
+
+    def __repr__(self) -> str:
+        return counted(
+            self, plural(len(self.user_bias), "user"), plural(len(self.item_bias), "item"), f"rank {self.rank}"
+        )
 
     @property
     def rank(self) -> int:
@@ -56,6 +62,9 @@ class Grouping:
 
     labels: NDArray[np.int32]  # (n_users,)
     k: int  # every group has at least k members
+
+    def __repr__(self) -> str:
+        return counted(self, f"{plural(len(self.labels), 'user')} in {plural(self.n_groups, 'group')}", f"k {self.k}")
 
     @property
     def n_groups(self) -> int:

@@ -1,0 +1,119 @@
+"""Attack the original and the release, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from recloak._attacks.options import AuditOptions
+from recloak._library.opened_releases import folder_of, open_release, open_second, private_of, require_private
+from recloak._library.sources import as_ratings, origin_of
+
+if TYPE_CHECKING:
+    from recloak._attacks.audit_result import Audit
+    from recloak._attacks.gate import Gate
+    from recloak._core.randomness import Rng
+    from recloak._library.opened_releases import ReleaseLike
+    from recloak._library.pages import About
+    from recloak._library.sources import PathLike, RatingsLike
+    from recloak._report.page import Page
+
+
+def audit(
+    source: RatingsLike,
+    release: ReleaseLike,
+    *,
+    private: PathLike | None = None,
+    second: ReleaseLike | None = None,
+    second_private: PathLike | None = None,
+    again: bool = False,
+    gates: Sequence[Gate | str] = (),
+    targets: int = 1000,
+    known: Sequence[int] = (1, 2, 4, 8, 16),
+    varied_at: int = 8,
+    link_cap: float | None = None,
+    probe: RatingsLike | None = None,
+    seed: int | None = None,
+    rng: Rng = None,
+) -> Audit:
+    """Run every attack on the ratings and on their release, and say how risky the release is.
+
+    Parameters
+    ----------
+    source
+        The ratings that were published: anything that holds ratings, see `read`.
+    release
+        The public folder or a `Release`; it is verified first.
+    private
+        The folder that says who is who, which scores the attacks; by default the one that `publish` makes.
+    second, second_private
+        Another release of the same people to intersect with, and its private folder.
+    again
+        Make that other release now, with another seed, and throw it away.
+    gates
+        Lines that the release must stay below, such as ``"scoreboard@8<0.05"``.
+    targets
+        How many targets are drawn for each attack.
+    known
+        How many items of a target are known.
+    varied_at
+        How many items are known where the kind of knowledge is varied.
+    link_cap
+        Count cells in which more than this share of the group rated the item; by default what the release promises.
+    probe
+        Ratings left out of the source: evaluates the release as well (``Audit.evaluation``).
+    seed, rng
+        Make the run repeatable: a whole number, or a numpy generator; without one a secret seed is drawn.
+
+    Returns
+    -------
+    Audit
+        Every outcome, the gates and one verdict; ``not measured`` is not ``pass``.
+
+    Raises
+    ------
+    InputError
+        If the source, a folder or an option cannot be used.
+    RefusedError
+        If the release does not keep its promise or was changed.
+
+    Examples
+    --------
+    >>> import recloak
+    >>> ratings = recloak.synth(users=30, items=20, ratings=200, seed=1)
+    >>> release = recloak.publish(ratings, k=3, seed=1)
+    >>> recloak.audit(ratings, release, targets=10, known=(2,), varied_at=2, seed=1).verdict
+    'pass'
+    """
+    hidden = private_of(release, private)
+    if hidden is not None:
+        require_private(hidden)
+    options = AuditOptions(targets=targets, known=tuple(known), varied_at=varied_at, link_cap=link_cap)
+    from recloak._attacks.auditing import audit as attack
+    from recloak._attacks.gate import parse_gate
+    from recloak._core.randomness import seed_or_rng
+    from recloak._library.pages import About, drawn_by
+
+    wanted = [parse_gate(one) if isinstance(one, str) else one for one in gates]
+    ratings = as_ratings(source)
+    view = open_release(release, private, ratings)
+    other = open_second(second, second_private, again, release, private, ratings)
+    found = attack(ratings, view, second=other, options=options, gates=wanted, rng=seed_or_rng(seed, rng))
+    useful = None if probe is None else _evaluated(ratings, view, as_ratings(probe), found.seed)
+    about = About(origin_of(source), folder_of(release), None if probe is None else origin_of(probe))
+    return replace(found, evaluation=useful, draw=drawn_by(_page, manifest=view.manifest, about=about))
+
+
+def _evaluated(ratings: Any, view: Any, held_out: Any, seed: int) -> Any:
+    from recloak._evaluation.evaluating import evaluate
+    from recloak._evaluation.probe import probe_from
+
+    return evaluate(ratings, view, probe_from(ratings, held_out), rng=seed)
+
+
+def _page(found: Audit, manifest: dict[str, Any], about: About) -> Page:
+    from recloak._report.audit_page import audit_page
+
+    useful: Any = found.evaluation
+    return audit_page(found, useful, manifest=manifest, source=about.name, provenance=about.rows(found.seed))

@@ -1,0 +1,160 @@
+"""Measure what a release is still good for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from recloak._core.errors import OptionError
+from recloak._evaluation.options import EvaluateOptions
+from recloak._library.engines import on_spark, require_files, spark_session
+from recloak._library.opened_releases import folder_of, open_release, private_of, require_private
+from recloak._library.sources import as_ratings, origin_of
+from recloak._releases.options import PublishOptions
+
+if TYPE_CHECKING:
+    from recloak._core.randomness import Randomness, Rng
+    from recloak._evaluation.model import Evaluation
+    from recloak._evaluation.trial_release import TrialRelease
+    from recloak._library.opened_releases import ReleaseLike
+    from recloak._library.pages import About
+    from recloak._library.sources import PathLike, RatingsLike
+    from recloak._releases.model.release_format import Diversity
+    from recloak._report.page import Page
+
+
+def evaluate(
+    source: RatingsLike,
+    release: ReleaseLike | None = None,
+    *,
+    probe: RatingsLike | None = None,
+    holdout: float | None = None,
+    private: PathLike | None = None,
+    users: int = 2000,
+    k: int = 5,
+    mode: str = "padded",
+    grid: float | str | None = None,
+    min_raters: int | None = None,
+    diversity: Diversity | str | None = None,
+    max_link: float | None = None,
+    paper: bool = False,
+    engine: str = "local",
+    master: str | None = None,
+    conf: Sequence[str] = (),
+    seed: int | None = None,
+    rng: Rng = None,
+) -> Evaluation:
+    """Measure what a release is still good for, on ratings that it was made without.
+
+    Parameters
+    ----------
+    source
+        The ratings that were published: anything that holds ratings, see `read`.
+    release
+        The public folder or a `Release`; it is verified first. Not with ``holdout``.
+    probe
+        Ratings that were left out of the source before it was published.
+    holdout
+        Instead of a release and a probe: hold this share out, publish the rest, and evaluate that.
+    private
+        The folder that says who is who; by default the one that `publish` makes.
+    users
+        How many users at most are compared with every profile and ranked for.
+    k, mode, grid, min_raters, diversity, max_link, paper
+        As in `publish`, for the release that ``holdout`` makes.
+    engine, master, conf
+        ``"local"`` or ``"spark"``; on Spark the target deviation of a folder alone is measured.
+    seed, rng
+        Make the run repeatable: a whole number, or a numpy generator; without one a secret seed is drawn.
+
+    Returns
+    -------
+    Evaluation
+        Deviations, recommenders trained on both sides, baselines and shape.
+
+    Raises
+    ------
+    InputError
+        If the source, the release, the probe or an option cannot be used.
+    RefusedError
+        If the release does not keep its promise or was changed.
+
+    Examples
+    --------
+    >>> import recloak
+    >>> ratings = recloak.synth(users=60, items=40, ratings=900, seed=1)
+    >>> recloak.evaluate(ratings, holdout=0.1, k=3, seed=1)
+    <Evaluation: 90 held-out ratings, target deviation over 100.0 % of them, 3 recommenders>
+    """
+    made = PublishOptions(
+        k=k, mode=mode, grid=grid, min_raters=min_raters, max_link=max_link, paper=paper,
+        diversity=None if diversity is None else str(diversity),
+    )  # fmt: skip
+    options = EvaluateOptions(users=users)
+    _check_choice(release, probe, holdout, made)
+    hidden = None if release is None else private_of(release, private)
+    if hidden is not None:
+        require_private(hidden)
+    if on_spark(engine, master, conf):
+        return _on_spark(release, hidden, probe, master, conf)
+    from recloak._core.randomness import seed_or_rng
+    from recloak._evaluation.evaluating import evaluate as measure
+    from recloak._library.pages import About, drawn_by
+
+    chance = seed_or_rng(seed, rng)
+    trial = _trial(source, release, private, probe, holdout, made, chance)
+    found = measure(trial.ratings, trial.release, trial.probe, options=options, rng=chance)
+    folder = None if release is None else folder_of(release)
+    about = About(origin_of(source), folder, None if probe is None else origin_of(probe))
+    return replace(found, draw=drawn_by(_page, manifest=trial.release.manifest, about=about))
+
+
+def _check_choice(
+    release: ReleaseLike | None, probe: RatingsLike | None, holdout: float | None, made: PublishOptions
+) -> None:
+    if (probe is None) == (holdout is None):
+        raise OptionError("give either probe=... with a release, or holdout=... without one")
+    if (release is None) != (probe is None):
+        raise OptionError("probe=... needs the release, and holdout=... makes its own; leave the release out with it")
+    if holdout is not None and not 0 < holdout < 1:
+        raise OptionError(f"holdout must lie between 0 and 1, got {holdout:g}")
+    usual = PublishOptions().to_mapping()
+    idle = [name for name, value in made.to_mapping().items() if value != usual[name]]
+    if probe is not None and idle:
+        raise OptionError(f"{idle[0]}=... is for the release that holdout=... makes; the one given is made")
+
+
+def _trial(
+    source: RatingsLike, release: ReleaseLike | None, private: PathLike | None, probe: RatingsLike | None,
+    holdout: float | None, made: PublishOptions, chance: Randomness,
+) -> TrialRelease:  # fmt: skip
+    """Hold ratings out and publish the rest, or open the release that was given with its probe."""
+    from recloak._evaluation.probe import probe_from
+    from recloak._evaluation.trial_release import TrialRelease, try_out
+
+    ratings = as_ratings(source)
+    if release is None or probe is None:
+        assert holdout is not None
+        return try_out(ratings, holdout, made, rng=chance)
+    held_out = probe_from(ratings, as_ratings(probe))
+    return TrialRelease(ratings, held_out, open_release(release, private, ratings))
+
+
+def _on_spark(release: Any, hidden: Any, probe: Any, master: str | None, conf: Sequence[str]) -> Evaluation:
+    from recloak._evaluation.model import Evaluation
+
+    folder = None if release is None else folder_of(release)
+    if folder is None or probe is None:
+        raise OptionError("engine='spark' measures the target deviation of a release in a folder on probe=...")
+    files = require_files(probe)
+    with spark_session(master, conf) as spark:
+        from recloak._spark.deviations import target_deviation
+
+        return Evaluation.of_target(target_deviation(spark, folder, hidden, files.paths[0], files.options))
+
+
+def _page(found: Evaluation, manifest: dict[str, Any], about: About) -> Page:
+    from recloak._report.evaluate_page import evaluate_page
+
+    return evaluate_page(found, manifest, source=about.source.name, provenance=about.rows(found.seed))

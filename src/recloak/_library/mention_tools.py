@@ -1,0 +1,331 @@
+"""The functions of `recloak.mentions`: find, identify, defend, prepare_advisor, advise."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recloak._core.errors import OptionError
+from recloak._core.randomness import Rng, seed_or_rng
+from recloak._core.results import counted, plural
+from recloak._library.pages import drawn_by
+from recloak._library.sources import as_ratings, origin_of
+from recloak._mentions import advisor as advisors
+from recloak._mentions import defences, identification
+from recloak._mentions.advisor import Advice
+from recloak._mentions.defences import Defences
+from recloak._mentions.draft_ranks import AdvisorIndex, Item, prepare_exact_advisor
+from recloak._mentions.draft_ranks import prepare_advisor as prepare_guarded_advisor
+from recloak._mentions.finder import FoundMentions, find_mentions, popularity_of, read_popularity
+from recloak._mentions.mention_tables import read_mentions
+from recloak._mentions.model import Identification
+from recloak._mentions.options import IdentifyOptions
+from recloak._mentions.oracle_guard import OracleGuard
+from recloak._mentions.post_files import read_posts, read_titles
+from recloak._report.defences_page import defences_page
+from recloak._report.mentions_page import identify_page
+from recloak._report.page import Page
+from recloak._report.provenance import source_hash, versions
+
+if TYPE_CHECKING:
+    from recloak._library.sources import RatingsLike, Table
+
+    TableLike = Table | FoundMentions | str | os.PathLike[str]
+
+
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class Advisor:
+    """Ratings prepared for advice; threads may share it."""
+
+    _index: AdvisorIndex
+
+    def __repr__(self) -> str:
+        ratings, kind = self._index.ratings, "exact" if self._index.guard is None else "guarded"
+        return counted(self, plural(ratings.n_users, "user"), plural(ratings.n_items, "item"), kind)
+
+
+def find(
+    posts: TableLike | Sequence[str],
+    titles: TableLike,
+    *,
+    popularity: TableLike | Mapping[Item, float] | None = None,
+    ratings: RatingsLike | None = None,
+    text: str | None = None,
+    user: str | None = None,
+) -> FoundMentions:
+    """Find the titles that posts name.
+
+    Parameters
+    ----------
+    posts
+        A file (CSV, TSV, JSONL, Parquet, or plain text with a post per line), a table, or a list of texts.
+    titles
+        A title list with ids: a file (``movies.csv``, ``movies.dat``, ``.item`` or any table) or a table.
+    popularity
+        Numbers by item, as a table, a file or a mapping: of two films of one name the better known is meant.
+    ratings
+        Ratings to count the popularity from instead.
+    text, user
+        Columns of the text and of the user, where they are not recognised.
+
+    Returns
+    -------
+    FoundMentions
+        A row per find: ``post``, ``user``, ``item``, ``title``, ``start``, ``end``, ``text``, ``confidence``, ``tier``
+        (``sure``, or ``possible``: a person should confirm it), ``reason``, and ``time`` where the post has one.
+
+    Raises
+    ------
+    InputError
+        If a file or table cannot be read, or both ``popularity`` and ``ratings`` are given.
+
+    Examples
+    --------
+    >>> import recloak.mentions
+    >>> found = recloak.mentions.find(["I loved The Matrix (1999)"], "movies.csv")
+    >>> found
+    <FoundMentions: 1 post, 1 sure, 0 possible>
+    >>> found.to_polars()["item"].to_list()
+    [1]
+    """
+    if popularity is not None and ratings is not None:
+        raise OptionError("give popularity=... or ratings=..., not both")
+    said, listed = read_posts(posts, text=text, user=user), read_titles(titles)
+    known = None if ratings is None else popularity_of(as_ratings(ratings))
+    if popularity is not None:
+        known = read_popularity(popularity)
+    return find_mentions(said, listed, popularity=known)
+
+
+def identify(
+    source: RatingsLike,
+    mentions: TableLike,
+    *,
+    floor: float = 0.05,
+    heavy: float = 1 / 3,
+    flat: bool = False,
+    fuzz: float = 1.0,
+    unsaid: str = "any",
+    ignore: float = 0.01,
+    possible: bool = False,
+    absent: float = 0.0,
+    threshold: float = 0.5,
+    seed: int | None = None,
+    rng: Rng = None,
+) -> Identification:
+    """Re-identify in ratings the people whose mentions are known, with every algorithm.
+
+    Parameters
+    ----------
+    source
+        Ratings: a path, several paths, a table, a sparse matrix or `Ratings`.
+    mentions
+        Who mentioned which item, as a file, a table, or what `find` found; users carry their ids in the ratings.
+    floor
+        Sub-score of a mention that the candidate has not rated.
+    heavy
+        Scoring leaves out candidates who rated more than this share of all items.
+    flat
+        Scoring gives every rated mention 1, whatever its popularity.
+    fuzz
+        How far apart two ratings may be for FuzzyRating.
+    unsaid
+        Whether a mention whose rating is not known counts for ``any`` of its raters, or for ``none``.
+    ignore
+        Share of the items, most rated first, that the adaptive attacker ignores.
+    possible
+        Also count finds of tier ``possible``.
+    absent
+        Share of the targets taken out of the data, to see whether the attacker notices.
+    threshold
+        Probability from which the attacker names somebody.
+    seed, rng
+        A seed or a numpy generator that draws who is absent; with neither seed 0.
+
+    Returns
+    -------
+    Identification
+        The share of people identified by algorithm and k, with 95 % intervals.
+
+    Raises
+    ------
+    InputError
+        If a source cannot be read, nobody mentions anything, or an option breaks its rule.
+
+    Examples
+    --------
+    >>> import recloak.mentions
+    >>> recloak.mentions.identify("ratings.csv", "mentions.csv")
+    <Identification: 8 targets, 40 users>
+    """
+    options = IdentifyOptions(floor=floor, heavy=heavy, flat=flat, fuzz=fuzz, unsaid=unsaid, ignore=ignore)
+    for name, share in (("absent", absent), ("threshold", threshold)):
+        if not 0 <= share <= 1:
+            raise OptionError(f"{name} must be at least 0 and at most 1, got {share}")
+    chance = seed_or_rng(0 if seed is None and rng is None else seed, rng)
+    ratings = as_ratings(source)
+    known = read_mentions(mentions, ratings, sure_only=not possible)
+    found = identification.identify(ratings, known, options, absent=absent, threshold=threshold, rng=chance)
+    return replace(found, draw=_drawn_by(identify_page, source, mentions))
+
+
+def defend(
+    source: RatingsLike,
+    mentions: TableLike,
+    *,
+    floor: float = 0.05,
+    heavy: float = 1 / 3,
+    flat: bool = False,
+    fuzz: float = 1.0,
+    unsaid: str = "any",
+    ignore: float = 0.01,
+    possible: bool = False,
+) -> Defences:
+    """Try what protects the people who mention items: leaving out data or mentions, and misdirection.
+
+    Parameters
+    ----------
+    source
+        Ratings: a path, several paths, a table, a sparse matrix or `Ratings`.
+    mentions
+        Who mentioned which item, as a file, a table, or what `find` found.
+    floor, heavy, flat, fuzz, unsaid, ignore
+        How the attacker scores; see `identify`.
+    possible
+        Also count finds of tier ``possible``.
+
+    Returns
+    -------
+    Defences
+        Every defence at every strength, against the plain and the adaptive attacker.
+
+    Raises
+    ------
+    InputError
+        If a source cannot be read, or an option breaks its rule.
+
+    Examples
+    --------
+    >>> import recloak.mentions
+    >>> recloak.mentions.defend("ratings.csv", "mentions.csv")
+    <Defences: 8 targets, 9 defences>
+    """
+    options = IdentifyOptions(floor=floor, heavy=heavy, flat=flat, fuzz=fuzz, unsaid=unsaid, ignore=ignore)
+    ratings = as_ratings(source)
+    found = defences.defend(ratings, read_mentions(mentions, ratings, sure_only=not possible), options)
+    return replace(found, draw=_drawn_by(defences_page, source, mentions))
+
+
+def _drawn_by(make: Callable[..., Page], source: object, mentions: object) -> Callable[[Any, bool], str]:
+    """Return the function that draws a result; the files are hashed when a page is drawn."""
+
+    def draw(found: Any, head: bool) -> str:
+        origin = origin_of(source)
+        files = (*origin.paths, *origin_of(mentions).paths)
+        hashes = tuple((f"SHA-256 of {Path(one).absolute().name}", source_hash(one)) for one in files)
+        return drawn_by(make, source=origin.name, provenance=(*hashes, ("Versions", versions())))(found, head)
+
+    return draw
+
+
+def prepare_advisor(
+    source: RatingsLike,
+    *,
+    secret: bytes | None = None,
+    exact: bool = False,
+    floor: float = 0.05,
+    heavy: float = 1 / 3,
+    flat: bool = False,
+) -> Advisor:
+    """Prepare ratings once, so that `advise` answers in milliseconds.
+
+    Parameters
+    ----------
+    source
+        Ratings: a path, several paths, a table, a sparse matrix or `Ratings`.
+    secret
+        At least 16 bytes, always the same for the same people: it decides whose ratings are looked at. None: a new one.
+    exact
+        Look at everybody and answer exactly; for those who may see all ratings, never for their users.
+    floor, heavy, flat
+        How the attacker scores; see `identify`.
+
+    Returns
+    -------
+    Advisor
+        For `advise`; threads may share it.
+
+    Raises
+    ------
+    InputError
+        If the source cannot be read, the secret is too short, or both ``secret`` and ``exact`` are given.
+
+    Examples
+    --------
+    >>> import recloak.mentions
+    >>> recloak.mentions.prepare_advisor("ratings.csv", secret=b"kept by the operator")
+    <Advisor: 40 users, 6 items, guarded>
+    """
+    options = IdentifyOptions(floor=floor, heavy=heavy, flat=flat)
+    if exact and secret is not None:
+        raise OptionError("exact=True looks at everybody and has no use for secret=...")
+    guard = OracleGuard() if secret is None else OracleGuard(secret)
+    ratings = as_ratings(source)
+    if exact:
+        return Advisor(prepare_exact_advisor(ratings, options))
+    return Advisor(prepare_guarded_advisor(ratings, options, guard=guard))
+
+
+def advise(
+    advisor: Advisor | RatingsLike,
+    user: Item,
+    earlier: Iterable[Item],
+    draft: Iterable[Item],
+    *,
+    k: int = 10,
+    secret: bytes | None = None,
+) -> Advice:
+    """Advise one user before posting: how easily the draft identifies them, and the fewest changes that hide them.
+
+    Parameters
+    ----------
+    advisor
+        What `prepare_advisor` returned; or ratings, with ``secret``, for a single question.
+    user
+        The id of the user who asks.
+    earlier
+        Ids of the items that the user mentioned before.
+    draft
+        Ids of the items that the draft mentions.
+    k
+        The user wishes to stay beyond the first k of the attacker's list.
+    secret
+        As in `prepare_advisor`; needed with ratings, for a new one at every question would reveal more people.
+
+    Returns
+    -------
+    Advice
+        Places as bands, and what to leave out or add; nothing about other users.
+
+    Raises
+    ------
+    InputError
+        If the user is not in the ratings, k is out of range, or the secret is missing.
+
+    Examples
+    --------
+    >>> import recloak.mentions
+    >>> advisor = recloak.mentions.prepare_advisor("ratings.csv", exact=True)
+    >>> recloak.mentions.advise(advisor, 1, [0], [1, 2], k=5).n_unknown
+    0
+    """
+    if not isinstance(advisor, Advisor):
+        if secret is None:
+            raise OptionError("advice on ratings needs secret=..., always the same for the same people")
+        advisor = prepare_advisor(advisor, secret=secret)
+    elif secret is not None:
+        raise OptionError("a prepared advisor has its secret; leave secret=... out")
+    return advisors.advise(advisor._index, user, earlier, draft, k=k)

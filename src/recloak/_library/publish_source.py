@@ -1,0 +1,153 @@
+"""Publish ratings: an anonymised release, in memory or written and verified."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recloak._core import stopping
+from recloak._core.errors import OptionError
+from recloak._core.options import require_on_spark
+from recloak._library.engines import on_spark, require_files, spark_session
+from recloak._library.sources import as_ratings
+from recloak._releases.folder_checks import check_folders
+from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
+
+if TYPE_CHECKING:
+    from recloak._core.randomness import Randomness, Rng
+    from recloak._library.padders import Padder
+    from recloak._library.sources import PathLike, RatingsLike
+    from recloak._ratings.model import Ratings
+    from recloak._releases.model.release_format import Diversity
+    from recloak._releases.release import Release
+
+
+def publish(
+    source: RatingsLike,
+    out: PathLike | None = None,
+    *,
+    k: int = 5,
+    mode: str = "padded",
+    grid: float | str | None = None,
+    min_raters: int | None = None,
+    diversity: Diversity | str | None = None,
+    max_link: float | None = None,
+    paper: bool = False,
+    predictor: str = "svd",
+    rank: int | None = None,
+    iterations: int = 8,
+    tolerance: float = 0.0005,
+    padder: Padder | None = None,
+    private: PathLike | None = None,
+    layout: str | None = None,
+    format: str = "parquet",
+    engine: str = "local",
+    master: str | None = None,
+    conf: Sequence[str] = (),
+    seed: int | None = None,
+    rng: Rng = None,
+) -> Release:
+    """Publish ratings so that every user shares a whole row with at least k - 1 others.
+
+    Parameters
+    ----------
+    source
+        Anything that holds ratings, see `read`; on Spark paths or a `Source`.
+    out
+        The public folder. It appears only after it was verified; None makes the release in memory and writes nothing.
+    k
+        Every row is shared by at least this many users.
+    mode
+        ``"padded"``: a row has every item; ``"pure"``: the items that someone in the group rated.
+    grid
+        The step of the published grid of labels, or ``"none"``; by default chosen by mode.
+    min_raters
+        The fewest real raters behind a label, by default 2; with fewer it is a mean of predictions.
+    diversity
+        ``"B,L"``, ``"all,L"`` or a `Diversity`: any B items rated together stand in at least L groups.
+    max_link
+        Pure: leave out items that more than this share of a group rated.
+    paper
+        The paper's literal behaviour: one rater is enough, no grid.
+    predictor, rank, iterations, tolerance
+        How missing ratings are predicted: ``"svd"``, ``"bias"`` or ``"mean"``, and how the svd is computed.
+    padder
+        A predictor of your own instead: it takes `Ratings` and returns a `Padding`, or an object with
+        ``user_factors`` and ``item_factors`` and, where it has them, ``mu``, ``user_bias`` and ``item_bias``.
+    private, layout, format
+        As in `Release.write`; only with ``out``.
+    engine, master, conf
+        ``"local"`` or ``"spark"``, and Spark's master and settings (``"KEY=VALUE"``). Spark needs ``out``.
+    seed, rng
+        Make the run repeatable: a whole number, or a numpy generator; without one a secret seed is drawn.
+
+    Returns
+    -------
+    Release
+        With ``out`` its ``folder`` and ``private`` say where it lies; on Spark its rows lie there only.
+
+    Raises
+    ------
+    InputError
+        If the source or a folder cannot be used, or an option breaks its rule.
+    RefusedError
+        If what was written does not keep its promise; then nothing is published.
+
+    Examples
+    --------
+    >>> import recloak
+    >>> ratings = recloak.synth(users=30, items=20, ratings=200, seed=1)
+    >>> recloak.publish(ratings, k=3, seed=1)
+    <Release: 30 users in 10 groups of at least 3, 20 items, padded>
+    >>> recloak.publish(ratings, "released", k=3, seed=1).folder
+    PosixPath('released')
+    """
+    options = PublishOptions(
+        k=k, mode=mode, grid=grid, min_raters=min_raters, max_link=max_link, paper=paper,
+        diversity=None if diversity is None else str(diversity),
+    )  # fmt: skip
+    padding = PadOptions(predictor=predictor, rank=rank, iterations=iterations, tolerance=tolerance)
+    spark = on_spark(engine, master, conf)
+    if out is None and (spark or private is not None or layout is not None or format != "parquet"):
+        raise OptionError("engine='spark', private=..., layout=... and format=... need out, the folder to write")
+    folders = None if out is None else check_folders(Path(out), None if private is None else Path(private))
+    from recloak._core.randomness import seed_or_rng
+
+    chance = seed_or_rng(seed, rng)
+    if folders is not None and spark:
+        session = master, tuple(conf)
+        return _on_spark(source, folders, layout, format, options, padding, padder, chance, session)
+    release = _made(as_ratings(source), options, padding, padder, chance)
+    if folders is None:
+        return release
+    stopping.stop_at_checks_only()  # once the folders are in place it is too late to stop
+    release.write(folders[0], private=folders[1], layout=layout, format=format)
+    return replace(release, folder=folders[0], private=folders[1])
+
+
+def _made(
+    ratings: Ratings, options: PublishOptions, padding: PadOptions, padder: Padder | None, chance: Randomness
+) -> Release:
+    from recloak._library.padders import checked_padder
+    from recloak._releases.publishing import publish as publish_here
+
+    own = None if padder is None else checked_padder(padder)
+    return publish_here(ratings, options=options, pad_options=padding, padder=own, rng=chance)
+
+
+def _on_spark(
+    source: RatingsLike, folders: tuple[Path, Path], layout: str | None, file_format: str, options: PublishOptions,
+    padding: PadOptions, padder: Padder | None, chance: Randomness, session: tuple[str | None, tuple[str, ...]],
+) -> Release:  # fmt: skip
+    files = require_files(source)
+    WriteOptions(layout=layout, format=file_format).require_spark()
+    require_on_spark("padder", padder, ())
+    with spark_session(*session) as spark:
+        from recloak._spark.publishing import publish as publish_there
+
+        return publish_there(
+            spark, list(files.paths), folders[0], private=folders[1], layout=layout, options=options,
+            reading=files.options, rng=chance, pad_options=padding,
+        )  # fmt: skip

@@ -1,0 +1,201 @@
+"""The functions of `recloak.related` that hold a history against ratings: verify, attack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from recloak._attacks import passive
+from recloak._attacks.options import PassiveOptions
+from recloak._attacks.passive import PassiveCurve
+from recloak._core.errors import OptionError
+from recloak._core.randomness import Rng, seed_or_rng
+from recloak._core.results import Tabular, counted, plural
+from recloak._library.histories import HistoryLike, Window, bound_of, opened
+from recloak._library.sources import as_ratings
+from recloak._ratings.model import Ratings
+from recloak._related import verifier
+from recloak._related.history import ReleaseRecord, published
+from recloak._related.model import Holders, ListRelease, Lists, require_window
+from recloak._related.options import BoundOptions, SimilarityOptions
+from recloak._related.residual import residual_risk
+from recloak._related.similarity import nearest
+from recloak._related.verifier import HistoryVerdict
+
+if TYPE_CHECKING:
+    from recloak._library.sources import RatingsLike
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PassiveAttack(Tabular):
+    """What an observer infers from published lists, and from the true lists of the same times."""
+
+    published: tuple[PassiveCurve, ...]
+    original: tuple[PassiveCurve, ...] | None  # None: the lists came from elsewhere, so the true ones are not known
+
+    def curves(self) -> dict[str, tuple[PassiveCurve, ...]]:
+        """Return the curves by the lists that were attacked."""
+        original = {} if self.original is None else {"original": self.original}
+        return {**original, "published": self.published}
+
+    def __repr__(self) -> str:
+        known = "true lists not known" if self.original is None else "true lists attacked too"
+        return counted(self, plural(len(self.published), "score"), known)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row per score and threshold, with the share of right inferences and the yield."""
+        return pl.DataFrame(
+            [
+                {"lists": name, "variant": curve.variant, "baseline": curve.baseline, "threshold": point.threshold,
+                 "inferences": point.accuracy.n, "accuracy": point.accuracy.rate, "accuracy_low": point.accuracy.low,
+                 "accuracy_high": point.accuracy.high, "yield": point.yielded.rate}
+                for name, curves in self.curves().items() for curve in curves for point in curve.points
+            ]
+        )  # fmt: skip
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the curves by the lists that were attacked, ready for JSON."""
+        return {name: [curve.to_json() for curve in curves] for name, curves in self.curves().items()}
+
+
+def verify(
+    history: HistoryLike,
+    source: RatingsLike,
+    *,
+    delta: float | None = None,
+    window: Window | None = None,
+    evidence: str | None = None,
+    knowledge: int | None = None,
+    residual: int | None = None,
+    seed: int | None = None,
+    rng: Rng = None,
+) -> HistoryVerdict:
+    """Check every two releases that one window covers against the ratings: exactly, without the code that makes lists.
+
+    Parameters
+    ----------
+    history
+        An open `History`, a file, or a ``postgresql://`` address.
+    source
+        Ratings with times: a path, several paths, a table or `Ratings`.
+    delta, window, evidence, knowledge
+        The bound, as in `publish`; what is not given is taken from the last release.
+    residual
+        Also sample what an observer learns who knows this many items of which only some moved.
+    seed, rng
+        A seed or a numpy generator for the sample; with neither the system draws a seed.
+
+    Returns
+    -------
+    HistoryVerdict
+        Whether the bound holds, the largest breach, and every minimal set of items that breaks it.
+
+    Raises
+    ------
+    InputError
+        If there is no history, the source cannot be read, or the window is longer than the history.
+
+    Examples
+    --------
+    >>> import recloak.related
+    >>> _ = recloak.related.publish("lists.db", "ratings.csv", until=200)
+    >>> _ = recloak.related.publish("lists.db", "ratings.csv")
+    >>> recloak.related.verify("lists.db", "ratings.csv").passed
+    True
+    """
+    chance, ratings = seed_or_rng(seed, rng), as_ratings(source)
+    if residual is not None and residual < 2:
+        raise OptionError(f"residual must be at least 2, got {residual}")
+    with opened(history) as store:
+        records, lists = store.releases, published(store, ratings.item_ids)
+    named = {"delta": delta, "window": window, "evidence": evidence, "knowledge": knowledge}
+    bound = _claimed(records, {name: value for name, value in named.items() if value is not None})
+    if window is not None:
+        require_window(bound, len(lists))
+    holders = Holders.of(ratings)
+    sampled = None
+    verdict = verifier.verify(lists, holders, bound)
+    if residual is not None and len(lists) > 1:
+        sampled = residual_risk(lists, holders, ratings, bound, known=residual, rng=chance)
+    return replace(verdict.named(ratings.item_ids), residual=sampled)
+
+
+def _claimed(records: tuple[ReleaseRecord, ...], named: dict[str, Any]) -> BoundOptions:
+    """Return the bound of the last release with what was named instead."""
+    claimed = records[-1].settings["bound"] if records else {}
+    if "window" in named:
+        named["window"] = bound_of(named["window"]).window
+    return BoundOptions.from_mapping({**claimed, **named})
+
+
+def attack(
+    history: HistoryLike,
+    source: RatingsLike,
+    *,
+    known: int = 20,
+    targets: int = 500,
+    window: int = 4,
+    seed: int | None = None,
+    rng: Rng = None,
+) -> PassiveAttack:
+    """Attack published lists, and the true lists of the same times, as a passive observer would.
+
+    The observer knows some items of each target at one release, watches their lists until the next, and infers what the
+    target has added.
+
+    Parameters
+    ----------
+    history
+        An open `History`, a file, or a ``postgresql://`` address.
+    source
+        Ratings with times: a path, several paths, a table or `Ratings`.
+    known
+        Items of a target that the observer knows at the earlier release.
+    targets
+        Users attacked at every release, drawn from those with enough items.
+    window
+        Releases that the observer compares.
+    seed, rng
+        A seed or a numpy generator to draw targets with; with neither the system draws a seed.
+
+    Returns
+    -------
+    PassiveAttack
+        Accuracy against yield for every score, with 95 % intervals.
+
+    Raises
+    ------
+    InputError
+        If the history holds fewer than two releases, or the source cannot be read.
+
+    Examples
+    --------
+    >>> import recloak.related
+    >>> _ = recloak.related.publish("lists.db", "ratings.csv", until=200)
+    >>> _ = recloak.related.publish("lists.db", "ratings.csv")
+    >>> recloak.related.attack("lists.db", "ratings.csv", known=2, seed=0)
+    <PassiveAttack: 4 scores, true lists attacked too>
+    """
+    if window < 2:
+        raise OptionError(f"window must be at least 2, got {window}")
+    chance, options = seed_or_rng(seed, rng), PassiveOptions(known=known, targets=targets)
+    ratings = as_ratings(source)
+    with opened(history) as store:
+        records, shown = store.releases, published(store, ratings.item_ids)
+    original = None
+    if not any(one.settings.get("given") for one in records):
+        original = tuple(passive.attack(_true(records, ratings), ratings, options, window=window, rng=chance))
+    seen = tuple(passive.attack(shown, ratings, options, window=window, rng=chance))
+    return PassiveAttack(seen, original)
+
+
+def _true(records: tuple[ReleaseRecord, ...], ratings: Ratings) -> list[ListRelease]:
+    """Make the true lists of stored releases anew."""
+    return [ListRelease(one.number, one.time, _true_lists(one, ratings)) for one in records]
+
+
+def _true_lists(one: ReleaseRecord, ratings: Ratings) -> Lists:
+    similarity = SimilarityOptions.from_mapping(one.settings["similarity"])
+    return nearest(ratings.until(one.time), one.top, similarity)

@@ -1,0 +1,220 @@
+"""The functions of `recloak.related` that make and return lists: build, publish, export."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from recloak._core.errors import OptionError
+from recloak._library.engines import on_spark, require_files, spark_session
+from recloak._library.histories import HistoryLike, Window, bound_of, opened
+from recloak._library.moments import Moment, as_seconds
+from recloak._library.sources import Source, as_ratings
+from recloak._ratings.ids import IdMap
+from recloak._ratings.table_input import as_polars
+from recloak._related import lists as true_lists
+from recloak._related import nightly
+from recloak._related.history import table_of
+from recloak._related.list_files import RelatedLists, named_lists
+from recloak._related.model import Lists
+from recloak._related.nightly import PublishedRelease
+from recloak._related.options import MethodOptions, SimilarityOptions
+
+if TYPE_CHECKING:
+    from recloak._library.sources import RatingsLike, Table
+
+
+def build(
+    source: RatingsLike,
+    *,
+    top: int = 5,
+    until: Moment | None = None,
+    similarity: str = "cosine",
+    shrinkage: float = 0.0,
+    min_support: int = 1,
+    engine: str = "local",
+    master: str | None = None,
+    conf: Sequence[str] = (),
+) -> RelatedLists:
+    """Return for every item its most similar others: the true lists, which are not safe to publish again and again.
+
+    Parameters
+    ----------
+    source
+        Ratings: a path, several paths, a table, a sparse matrix or `Ratings`.
+    top
+        Positions of a list.
+    until
+        Use the ratings up to this time: seconds since 1970, a date, or a text.
+    similarity
+        ``cosine``, ``presence``, ``pearson``, ``adjusted`` or ``conditional``.
+    shrinkage
+        Pulls scores that rest on few co-raters towards 0.
+    min_support
+        Fewest co-raters that two related items must have.
+    engine, master, conf
+        ``spark`` does the work on a Spark cluster, with its master and settings; the source must then be files.
+
+    Returns
+    -------
+    RelatedLists
+        Lists with scores.
+
+    Raises
+    ------
+    InputError
+        If the source cannot be read, or an option breaks its rule.
+
+    Examples
+    --------
+    >>> import recloak.related
+    >>> recloak.related.build("ratings.csv", top=3)
+    <RelatedLists: 6 items, 18 entries>
+    """
+    options = SimilarityOptions(similarity=similarity, shrinkage=shrinkage, min_support=min_support)
+    top, seconds = MethodOptions(top=top).top, None if until is None else as_seconds(until)
+    if on_spark(engine, master, conf):
+        files = require_files(source)
+        with spark_session(master, conf) as spark:
+            return _build_on_spark(spark, files, top, options, seconds)
+    ratings = as_ratings(source)
+    return named_lists(true_lists.build(ratings, top, options, until=seconds), ratings.item_ids)
+
+
+def _build_on_spark(
+    spark: Any, source: Source, top: int, options: SimilarityOptions, until: int | None
+) -> RelatedLists:
+    from recloak._spark import similar_items
+    from recloak._spark.user_blocks import opened_blocks
+
+    with opened_blocks(spark, source.paths, source.options, until=until) as blocks:
+        return named_lists(similar_items.nearest(spark, blocks, top, options), blocks.item_ids)
+
+
+def publish(
+    history: HistoryLike,
+    source: RatingsLike,
+    *,
+    delta: float = 0.1,
+    window: Window = 4,
+    evidence: str = "fresh",
+    knowledge: int | None = None,
+    top: int = 5,
+    method: str = "perm",
+    literal: bool = False,
+    candidates: int = 20,
+    budget: int = 10**8,
+    similarity: str = "cosine",
+    shrinkage: float = 0.0,
+    min_support: int = 1,
+    lists: Table | RelatedLists | str | os.PathLike[str] | None = None,
+    until: Moment | None = None,
+) -> PublishedRelease:
+    """Add the next release of related-item lists to a history, safe against every release of the window.
+
+    Parameters
+    ----------
+    history
+        An open `History`, a file, or a ``postgresql://`` address; made where there is none.
+    source
+        Ratings with times: a path, several paths, a table or `Ratings`.
+    delta
+        Largest allowed probability of a right inference.
+    window
+        Releases that an observer compares, or ``"all"``.
+    evidence
+        ``fresh``: the observer infers what was added since; ``total``: what is held at all.
+    knowledge
+        Most background items that an observer is believed to know; None: no limit.
+    top
+        Positions of a list.
+    method
+        ``perm`` moves or removes entries, ``supp`` only removes them, ``none`` leaves the true lists.
+    literal
+        Run the paper's algorithm as printed; releases with violations are refused.
+    candidates
+        How far down the ranking replacements are looked for.
+    budget
+        Most steps of one exact search; where they run out, entries are removed.
+    similarity, shrinkage, min_support
+        How similar items are found; see `build`.
+    lists
+        Lists of another recommender (``item``, ``related``, ``score``) as a file or table, instead of our own.
+    until
+        The time of the release; None: that of the last rating.
+
+    Returns
+    -------
+    PublishedRelease
+        The lists, their proof and what they cost.
+
+    Raises
+    ------
+    RefusedError
+        If the release would break the bound, or somebody else has published meanwhile; nothing is stored.
+    InputError
+        If the source cannot be read, carries no times, or an option breaks its rule.
+
+    Examples
+    --------
+    >>> import recloak.related
+    >>> with recloak.related.History("lists.db") as history:
+    ...     recloak.related.publish(history, "ratings.csv", until=200, delta=0.3)
+    ...     recloak.related.publish(history, "ratings.csv", delta=0.3).verdict.passed
+    <PublishedRelease: number 1, 30 entries, recall 1.000>
+    True
+    """
+    if method == "rp":
+        raise OptionError("rp protects nobody and is for `related simulate` only; use perm or supp")
+    bound = bound_of(window, delta=delta, evidence=evidence, knowledge=knowledge)
+    how = MethodOptions(top=top, method=method, literal=literal, candidates=candidates, budget=budget)
+    options = SimilarityOptions(similarity=similarity, shrinkage=shrinkage, min_support=min_support)
+    seconds, ratings = None if until is None else as_seconds(until), as_ratings(source)
+    given = None if lists is None else _given_lists(lists, ratings.item_ids)
+    with opened(history, create=True) as store:
+        return nightly.publish(store, ratings, bound=bound, method=how, similarity=options, lists=given, until=seconds)
+
+
+def _given_lists(given: Table | RelatedLists | str | os.PathLike[str], item_ids: IdMap) -> Lists:
+    if isinstance(given, str | os.PathLike):
+        return true_lists.read_lists(os.fspath(given), item_ids)
+    return true_lists.lists_from_table(as_polars(given), item_ids)
+
+
+def export(history: HistoryLike, *, release: int | str | None = None) -> RelatedLists:
+    """Return the published lists of a history, and nothing that is not public.
+
+    Parameters
+    ----------
+    history
+        An open `History`, a file, or a ``postgresql://`` address.
+    release
+        The number of a release, ``"last"``, or None for all.
+
+    Returns
+    -------
+    RelatedLists
+        Lists with their release; a position that is missing was left empty on purpose.
+
+    Raises
+    ------
+    OptionError
+        If there is no such release.
+
+    Examples
+    --------
+    >>> import recloak.related
+    >>> _ = recloak.related.publish("lists.db", "ratings.csv", top=3)
+    >>> recloak.related.export("lists.db", release="last")
+    <RelatedLists: 1 release, 6 items, 18 entries>
+    """
+    with opened(history) as store:
+        by_number = {str(one.number): one for one in store.releases}
+        if release == "last" and by_number:
+            release = max(one.number for one in by_number.values())
+        if release is not None and str(release) not in by_number:
+            raise OptionError(f"{store.name}: there is no release {release}; there are {len(by_number)}")
+        chosen = list(by_number.values()) if release is None else [by_number[str(release)]]
+        table = table_of(store, *([] if release is None else [one.number for one in chosen]))
+    return RelatedLists(table, table["item"].n_unique(), max((one.top for one in chosen), default=0))

@@ -1,0 +1,152 @@
+"""The functions of `recloak.related` that replay ratings before anything is published: simulate, advise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from recloak._core.randomness import Rng, seed_or_rng
+from recloak._library.histories import HistoryLike, Window, bound_of, opened
+from recloak._library.sources import as_ratings
+from recloak._related import delta_advice, simulation
+from recloak._related.delta_advice import DELTAS, DeltaAdvice
+from recloak._related.options import EVIDENCE, MethodOptions, ProtocolOptions, SimilarityOptions
+from recloak._related.simulation import Simulation
+
+if TYPE_CHECKING:
+    from recloak._library.sources import RatingsLike
+
+
+def simulate(
+    source: RatingsLike,
+    *,
+    initial: float = 10.0,
+    gap: float = 5.0,
+    delta: float = 0.1,
+    window: Window = 4,
+    evidence: str = "fresh",
+    knowledge: int | None = None,
+    top: int = 5,
+    method: str = "perm",
+    literal: bool = False,
+    candidates: int = 20,
+    budget: int = 10**8,
+    similarity: str = "cosine",
+    shrinkage: float = 0.0,
+    min_support: int = 1,
+    history: HistoryLike | None = None,
+    seed: int | None = None,
+    rng: Rng = None,
+) -> Simulation:
+    """Replay timestamped ratings as if lists had been published all along, and measure cost and breach.
+
+    Parameters
+    ----------
+    source
+        Ratings with times: a path, several paths, a table or `Ratings`.
+    initial
+        Percent of the ratings before the first release.
+    gap
+        Percent of the ratings between two releases.
+    delta, window, evidence, knowledge
+        The bound; see `publish`.
+    top, method, literal, candidates, budget
+        How safe lists are made; see `publish`. Method ``rp`` adds noise to the ratings instead and protects nobody.
+    similarity, shrinkage, min_support
+        How similar items are found; see `build`.
+    history
+        Where to keep the releases, so that a run that was broken off goes on from there.
+    seed, rng
+        A seed or a numpy generator for the noise of ``rp``; with neither the system draws a seed.
+
+    Returns
+    -------
+    Simulation
+        What every release cost and gave away.
+
+    Raises
+    ------
+    InputError
+        If the source cannot be read or carries no times, or the history is of another run.
+
+    Examples
+    --------
+    >>> import recloak.related
+    >>> run = recloak.related.simulate("ratings.csv", gap=30, window=2, delta=0.5)
+    >>> len(run.records), run.max_breach <= 0.5
+    (4, True)
+    """
+    protocol = ProtocolOptions(initial=initial, gap=gap)
+    bound = bound_of(window, delta=delta, evidence=evidence, knowledge=knowledge)
+    how = MethodOptions(top=top, method=method, literal=literal, candidates=candidates, budget=budget)
+    options = SimilarityOptions(similarity=similarity, shrinkage=shrinkage, min_support=min_support)
+    chance, ratings = seed_or_rng(seed, rng), as_ratings(source)
+    with nullcontext() if history is None else opened(history, create=True) as store:
+        return simulation.simulate(
+            ratings, protocol=protocol, bound=bound, method=how, similarity=options, history=store, rng=chance
+        )
+
+
+def advise(
+    source: RatingsLike,
+    *,
+    deltas: Sequence[float] = DELTAS,
+    evidence: Sequence[str] = EVIDENCE,
+    window: Window = 4,
+    initial: float = 10.0,
+    gap: float = 10.0,
+    top: int = 5,
+    candidates: int = 20,
+    budget: int = 10**8,
+    similarity: str = "cosine",
+    shrinkage: float = 0.0,
+    min_support: int = 1,
+) -> DeltaAdvice:
+    """Return what each delta would cost on these ratings, before anything is published.
+
+    Parameters
+    ----------
+    source
+        Ratings with times: a path, several paths, a table or `Ratings`.
+    deltas
+        Bounds to try.
+    evidence
+        Meanings of the bound to try; see `publish`.
+    window
+        Releases that an observer compares, or ``"all"``.
+    initial, gap
+        Percent of the ratings before the first release, and between two releases.
+    top, candidates, budget
+        How safe lists are made; see `publish`.
+    similarity, shrinkage, min_support
+        How similar items are found; see `build`.
+
+    Returns
+    -------
+    DeltaAdvice
+        A row per meaning and delta: the recall that is kept and the largest breach.
+
+    Raises
+    ------
+    InputError
+        If the source cannot be read or carries no times, or an option breaks its rule.
+
+    Examples
+    --------
+    >>> import recloak.related
+    >>> advice = recloak.related.advise("ratings.csv", deltas=[0.2, 0.5], gap=40)
+    >>> advice
+    <DeltaAdvice: 4 settings>
+    >>> all(one.max_breach <= one.delta for one in advice)
+    True
+    """
+    return delta_advice.advise(
+        as_ratings(source),
+        deltas=tuple(deltas),
+        evidence=tuple(evidence),
+        protocol=ProtocolOptions(initial=initial, gap=gap),
+        window=bound_of(window).window,
+        method=MethodOptions(top=top, candidates=candidates, budget=budget),
+        similarity=SimilarityOptions(similarity=similarity, shrinkage=shrinkage, min_support=min_support),
+    )

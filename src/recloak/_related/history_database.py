@@ -1,0 +1,194 @@
+"""The database of a history store: its tables, how it is opened, and its errors in one sentence.
+
+SQLite by default (a file, write-ahead log), PostgreSQL by URL.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from recloak._core.errors import InputError, MissingExtraError
+
+FORMAT = 1
+_TIMEOUT = "10"  # seconds that a server may take to answer, unless the address or the environment says otherwise
+_LOCK = 7_261_503  # number of the advisory lock that everybody takes who makes tables
+
+TABLES = sa.MetaData()
+STORE = sa.Table(
+    "recloak_store",
+    TABLES,
+    sa.Column("key", sa.String(40), primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
+)
+RELEASES = sa.Table(
+    "recloak_releases",
+    TABLES,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("time", sa.BigInteger, nullable=False),
+    sa.Column("top", sa.Integer, nullable=False),
+    sa.Column("settings", sa.Text, nullable=False),
+)
+ENTRIES = sa.Table(
+    "recloak_entries",
+    TABLES,
+    sa.Column("release", sa.Integer, sa.ForeignKey("recloak_releases.number"), primary_key=True),
+    sa.Column("item", sa.Text, primary_key=True),
+    sa.Column("position", sa.Integer, primary_key=True),
+    sa.Column("related", sa.Text, nullable=False),
+)
+REASONS = sa.Table(
+    "recloak_reasons",
+    TABLES,
+    sa.Column("release", sa.Integer, sa.ForeignKey("recloak_releases.number"), primary_key=True),
+    sa.Column("item", sa.Text, primary_key=True),
+    sa.Column("related", sa.Text, primary_key=True),
+    sa.Column("reason", sa.String(12), nullable=False),
+)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Database:
+    """An open database that holds a history, and its name without a password."""
+
+    name: str
+    engine: sa.Engine
+
+    def rows(self, wanted: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
+        """Return all rows of a query."""
+        with _explained(self.name), self.engine.begin() as connection:
+            return connection.execute(wanted).all()
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """Open a transaction that no other writer's can interleave with."""
+        with _explained(self.name), _locked(self.engine) as connection:
+            yield connection
+
+
+def open_database(where: str | os.PathLike[str], *, create: bool) -> Database:
+    """Open a database by file name or ``postgresql://`` URL; with ``create`` make the tables where there are none."""
+    name, url = _address(where, create=create)
+    engine = _engine(url, name)
+    try:
+        with _explained(name):
+            if create:
+                _make_tables(engine, name)
+            _check_format(engine, name, create=create)
+    except BaseException:
+        engine.dispose()
+        raise
+    return Database(name, engine)
+
+
+def _address(where: str | os.PathLike[str], *, create: bool) -> tuple[str, sa.URL]:
+    """Return a store's name without its password, and its URL."""
+    if "://" in str(where):
+        url = _url(str(where))
+        if url.get_backend_name() != "postgresql":
+            raise InputError(f"a store must be a file or a postgresql:// address, got {url.render_as_string()!r}")
+        return url.render_as_string(), _with_timeout(url.set(drivername="postgresql+psycopg"))
+    path = Path(where)
+    if not create and not path.is_file():
+        raise InputError(f"{path}: there is no history store")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.absolute().parent} to write into")
+    return str(path), sa.URL.create("sqlite", database=str(path))
+
+
+def _url(text: str) -> sa.URL:
+    """Parse an address; one that cannot be parsed is not repeated in the error, for it may hold a password."""
+    try:
+        return sa.make_url(text)
+    except (sa.exc.ArgumentError, ValueError):
+        raise InputError("a store's address must read postgresql://user@host:port/database") from None
+
+
+def _with_timeout(url: sa.URL) -> sa.URL:
+    """Limit the wait for a connection: without a limit a host that is gone is waited for for minutes."""
+    if "connect_timeout" in url.query or "PGCONNECT_TIMEOUT" in os.environ:
+        return url
+    return url.update_query_dict({"connect_timeout": _TIMEOUT})
+
+
+def _engine(url: sa.URL, name: str) -> sa.Engine:
+    try:
+        engine = sa.create_engine(url)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(f"{name}: PostgreSQL needs the extra: pip install 'recloak[postgres]'") from error
+    if engine.dialect.name == "sqlite":
+        sa.event.listen(engine, "connect", _prepare_sqlite)
+        sa.event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    """Turn off sqlite3's own transactions, and use a write-ahead log so that readers never wait for a writer."""
+    connection.isolation_level = None
+    connection.execute("PRAGMA busy_timeout = 60000")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    """Take the write lock at the start of a writing transaction, not halfway."""
+    writing = connection.get_execution_options().get("writing", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    """Turn an error of the database into one sentence."""
+    try:
+        yield
+    except (sa.exc.DatabaseError, sa.exc.InterfaceError) as error:
+        if type(error.orig).__name__ == "ConnectionTimeout":  # psycopg's, and psycopg is an extra
+            raise InputError(f"{name}: the server did not answer in time; ?connect_timeout=60 waits longer") from error
+        raise InputError(f"{name}: not a history store that can be used ({_first_line(error.orig)})") from error
+
+
+def _first_line(error: BaseException | None) -> str:
+    return str(error).strip().splitlines()[0] if error is not None and str(error).strip() else "no answer"
+
+
+def _make_tables(engine: sa.Engine, name: str) -> None:
+    """Make the tables where there are none; of several makers at once one makes them.
+
+    An SQLite file that holds other tables is refused.
+    """
+    with engine.connect() as plain:
+        connection = plain.execution_options(writing=True)
+        with connection.begin():
+            if engine.dialect.name == "postgresql":
+                connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+            found = sa.inspect(connection).get_table_names()
+            if engine.dialect.name == "sqlite" and found and STORE.name not in found:
+                raise InputError(f"{name}: a database of something else, not a history store")
+            TABLES.create_all(connection)
+
+
+def _check_format(engine: sa.Engine, name: str, *, create: bool) -> None:
+    """Refuse a store of another format; write down the format of a new one."""
+    with _locked(engine) if create else engine.begin() as connection:
+        found = {row.key: row.value for row in connection.execute(sa.select(STORE))}
+        if not found and create:
+            connection.execute(sa.insert(STORE), [{"key": "format", "value": str(FORMAT)}])
+            return
+    if found.get("format") != str(FORMAT):
+        raise InputError(f"{name}: a store of format {found.get('format')}, this version reads format {FORMAT}")
+
+
+@contextmanager
+def _locked(engine: sa.Engine) -> Iterator[sa.Connection]:
+    with engine.connect() as plain:
+        connection = plain.execution_options(writing=True)
+        with connection.begin():
+            if engine.dialect.name == "postgresql":
+                connection.execute(sa.text("LOCK TABLE recloak_releases IN EXCLUSIVE MODE"))
+            yield connection
