@@ -21,3 +21,7 @@ def test_every_kernel_is_kept_once_compiled():
 
 def test_no_kernel_is_a_parallel_loop_of_numbas_which_compiles_for_seconds():
     assert [name for name, flags in FLAGS.items() if "parallel=" in flags] == []
+
+
+def test_no_kernel_is_given_a_way_in_from_c_which_is_a_tenth_of_compiling():
+    assert [path for path in SRC.rglob("*.py") if re.search(r"from numba import .*njit", path.read_text("utf-8"))] == []

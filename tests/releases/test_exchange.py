@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recloak._releases.bin_grouping import _close_up, group_bin, start_bins
-from recloak._releases.exchange import best_change, exchange, gather
+from recloak._releases.bin_grouping import _close_up, by_group, group_bin, start_bins
+from recloak._releases.exchange import best_change, exchange_bins, gather
 from recloak._releases.model.steps import Grouping
 
 
@@ -61,7 +61,9 @@ def test_the_kernel_finds_the_best_move_or_swap(drawn):
 def test_the_error_falls_by_the_gain_and_never_rises(drawn, rounds):
     points, weights, crowding, labels, k = drawn
     before = naive_error(points.astype(float), weights, crowding, labels)
-    gain = exchange(points, weights, crowding, labels, int(labels.max()) + 1, k, 3, rounds)
+    n_groups = int(labels.max()) + 1
+    one_bin, groups = (np.arange(n_groups), np.array([0, n_groups])), by_group(labels)
+    gain = exchange_bins(points, weights, crowding, labels, groups, one_bin, k=k, near=3, rounds=rounds)
     assert gain >= 0
     assert abs(before - naive_error(points.astype(float), weights, crowding, labels) - gain) < 1e-3
     Grouping(labels, k).require_bounds()

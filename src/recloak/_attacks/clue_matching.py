@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from recloak._attacks.model import Clues, Public
 from recloak._attacks.public_columns import PublicColumns, columns_of, place_of
+from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 
 ANY_LABEL = np.inf
@@ -124,7 +124,7 @@ def _arrays(public: Public, clues: Clues, *, timed: bool) -> tuple[PublicColumns
     return columns_of(public, timed=timed), _Known(clues.indptr, clues.items, clues.ratings, times)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _has_all(columns, items, ratings, profile, tolerance):  # type: ignore[no-untyped-def]
     for c in range(len(items)):
         place = place_of(columns, items[c], profile)
@@ -133,7 +133,7 @@ def _has_all(columns, items, ratings, profile, tolerance):  # type: ignore[no-un
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _rarest(columns, items):  # type: ignore[no-untyped-def]
     """Give the item that the fewest profiles have, the first of several."""
     rarest = items[0]
@@ -157,13 +157,13 @@ def _match(share, n_shares, columns, known, weights, own, tolerance, n_users, n_
                 has_own[t] |= profile == own[t]
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _gain(label, rating, rule):  # type: ignore[no-untyped-def]
     off = abs(label - rating) / rule.rating_scale
     return (1.0 - off) ** 2 if rule.squared else np.exp(-off)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _add_scores(scores, gains, columns, known, c, rule):  # type: ignore[no-untyped-def]
     """Add what known item c gives each profile that has it; its gain is worked out once for each value of a label."""
     item, rating = known.items[c], known.ratings[c]
@@ -179,14 +179,14 @@ def _add_scores(scores, gains, columns, known, c, rule):  # type: ignore[no-unty
         scores[columns.holders[place - columns.shift[item]]] += rule.item_weights[item] * gain
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _round_off(scores):  # type: ignore[no-untyped-def]
     """Make scores equal that differ only by the order in which they were added, so that ties are ties."""
     for p in range(len(scores)):
         scores[p] = np.rint(scores[p] * 1e9) / 1e9
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _moments(scores, weights):  # type: ignore[no-untyped-def]
     """Give best, next best and the standard deviation over the users."""
     best, second, total, square, users = -1.0, -1.0, 0.0, 0.0, 0
@@ -217,7 +217,7 @@ def _count(scores, weights, mark):  # type: ignore[no-untyped-def]
     return users_above, users_at, profiles_above, profiles_at, first
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _stand(standing, scores, weights, own):  # type: ignore[no-untyped-def]
     """Write one target's fields of `Scores`, in order."""
     best, second, std = _moments(scores, weights)
@@ -232,7 +232,9 @@ def _stand(standing, scores, weights, own):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _score(share, n_shares, columns, known, rule, weights, own, without_own, standing):  # type: ignore[no-untyped-def]
     for t in range(share, len(own), n_shares):
-        scores, gains = rule.head_start.copy(), np.zeros(len(columns.values))
+        scores, gains = np.empty(len(weights), np.float64), np.empty(len(columns.values), np.float64)
+        for p in range(len(scores)):
+            scores[p] = rule.head_start[p]
         for c in range(known.indptr[t], known.indptr[t + 1]):
             _add_scores(scores, gains, columns, known, c, rule)
         _round_off(scores)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from recloak._attacks.attack import Attack, Kind, Varied
@@ -18,6 +17,7 @@ from recloak._attacks.attack_input import AttackInput, Findings, on_both_sides
 from recloak._attacks.clue_matching import ANY_LABEL, match, paper_kernel, score
 from recloak._attacks.model import Clues, Hits, Public, expected_share, step_of
 from recloak._attacks.public_columns import columns_of, item_means, place_of
+from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._ratings.model import Ratings
 
@@ -60,7 +60,7 @@ class _Rows(NamedTuple):
     values: NDArray[np.float32]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _is_clue(known, t, item):  # type: ignore[no-untyped-def]
     for c in range(known.indptr[t], known.indptr[t + 1]):  # noqa: SIM110 (numba compiles no generator)
         if known.indices[c] == item:

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.errors import SourceError
 from recloak._core.progress import task
 from recloak._core.threads import in_shares
@@ -91,7 +91,7 @@ def item_numbers(ids: pl.Series, item_ids: IdMap) -> NDArray[np.int32]:
     return numbers
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _code(values, label):  # type: ignore[no-untyped-def]
     """Give the code of a label that is among the values."""
     low, high = 0, len(values) - 1

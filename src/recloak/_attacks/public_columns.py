@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from recloak._attacks.model import Public
+from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 
 _NO_TIMES = np.empty(0, np.int64)
@@ -35,7 +35,7 @@ def columns_of(public: Public, *, timed: bool = False) -> PublicColumns:
     return PublicColumns(public.indptr, shift, public.holders, public.codes, values, times, public.is_complete)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def place_of(columns, item, profile):  # type: ignore[no-untyped-def]
     """Give the cell of a profile in the column of an item, or -1."""
     low, stop = columns.indptr[item], columns.indptr[item + 1]

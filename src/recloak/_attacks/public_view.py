@@ -138,6 +138,7 @@ def _by_columns(
     items = item_numbers(profiles["item"], ratings.item_ids)
     counts = np.bincount(profiles["profile"].to_numpy(), minlength=len(weights))
     row_indptr = np.concatenate(([0], np.cumsum(counts)))
+    row_indptr.flags.writeable = items.flags.writeable = False  # as those of `Ratings`: one form of the kernel
     indptr, rows, order = transpose_rows(row_indptr, items, ratings.n_items)
     labels = profiles["rating"].to_numpy().astype(np.float32)[order]
     return Public.of(indptr, rows, labels, weights, owner, ratings.scale)

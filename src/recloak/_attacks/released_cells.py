@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from recloak._attacks.model import Public
 from recloak._attacks.public_columns import columns_of, lengths, place_of
+from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._ratings.model import Ratings
 
@@ -58,7 +58,9 @@ def _tally(share, n_shares, columns, members, rows, size_of, cells):  # type: ig
     """Count the cells that somebody rated by size of the group and number of raters, in blocks of groups."""
     n_blocks, n_groups = len(cells), len(size_of)
     for block in range(share, n_blocks, n_shares):
-        n_raters = np.zeros(len(columns.indptr) - 1, np.int32)
+        n_raters = np.empty(len(columns.indptr) - 1, np.int32)
+        for item in range(len(n_raters)):
+            n_raters[item] = 0
         for group in range(block * n_groups // n_blocks, (block + 1) * n_groups // n_blocks):
             users = members.users[members.starts[group] : members.starts[group + 1]]
             for user in users:
@@ -85,8 +87,14 @@ def raters_of(
 def _ask_members(share, n_shares, members, rows, profiles, items, n_raters, total):  # type: ignore[no-untyped-def]
     for c in range(share * len(items) // n_shares, (share + 1) * len(items) // n_shares):
         for user in members.users[members.starts[profiles[c]] : members.starts[profiles[c] + 1]]:
-            start, stop = rows.indptr[user], rows.indptr[user + 1]
-            place = start + np.searchsorted(rows.items[start:stop], items[c])
+            place, high = rows.indptr[user], rows.indptr[user + 1]
+            stop = high
+            while place < high:
+                middle = (place + high) // 2
+                if rows.items[middle] < items[c]:
+                    place = middle + 1
+                else:
+                    high = middle
             if place < stop and rows.items[place] == items[c]:
                 n_raters[c] += 1
                 total[c] += rows.values[place]

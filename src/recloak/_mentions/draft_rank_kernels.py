@@ -12,8 +12,8 @@ them at once.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from recloak._core.compiling import njit
 from recloak._mentions.identification_kernels import TIE
 
 MOST_DROPS = 4  # as many mentions of a draft may be left out together

@@ -13,9 +13,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads, njit
+from numba import get_num_threads
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.threads import workers
 
 TIE = 1e-9

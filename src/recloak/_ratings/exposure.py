@@ -20,10 +20,10 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from recloak._core import progress
+from recloak._core.compiling import njit
 from recloak._core.errors import InputError, OptionError
 from recloak._core.intervals import Share, wilson
 from recloak._core.randomness import Rng, randomness

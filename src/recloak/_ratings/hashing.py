@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pyarrow as pa
-from numba import njit
 from numpy.typing import NDArray
+
+from recloak._core.compiling import njit
 
 _FIRST_PLACES = 1 << 12
 _SHORT = 8  # bytes of a text that its hash tells from all others of its length

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from recloak._core.compiling import njit
 
 _DIGIT_BITS = 12
 _RECENT = 32  # slots that remember a value seen lately
@@ -12,8 +13,9 @@ _RECENT = 32  # slots that remember a value seen lately
 @njit(cache=True, nogil=True)
 def distinct_few(values, few):  # type: ignore[no-untyped-def]
     """Collect distinct values as long as there is room; -1 when there is none left."""
-    recent = np.full(_RECENT, np.nan, np.float32)
-    n = 0
+    recent, n = np.empty(_RECENT, np.float32), 0
+    for slot in range(_RECENT):
+        recent[slot] = np.nan
     for r in range(len(values)):
         value = values[r]
         slot = int(abs(value) * 2) & (_RECENT - 1)
@@ -67,7 +69,7 @@ def scatter(users, items, bits, times, item_of, item_bits, first, shift, place, 
         records[p, 1] = (np.uint64(bits[r]) << np.uint64(32)) | time
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _ascends(records):  # type: ignore[no-untyped-def]
     for r in range(1, len(records)):  # noqa: SIM110 (numba compiles this loop, not all())
         if records[r - 1, 0] > records[r, 0]:
@@ -75,11 +77,14 @@ def _ascends(records):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _digit_starts(records, first_key, n_passes, width):  # type: ignore[no-untyped-def]
     """Count every digit of the keys in one sweep, and give where each digit's records begin in each pass."""
     mask, first_key = np.uint64((1 << width) - 1), np.uint64(first_key)
-    starts = np.zeros((n_passes, (1 << width) + 1), np.int64)
+    starts = np.empty((n_passes, (1 << width) + 1), np.int64)
+    for p in range(n_passes):
+        for d in range((1 << width) + 1):
+            starts[p, d] = 0
     for r in range(len(records)):
         key = records[r, 0] - first_key
         for p in range(n_passes):
@@ -90,7 +95,7 @@ def _digit_starts(records, first_key, n_passes, width):  # type: ignore[no-untyp
     return starts
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _radix_pass(source, target, first_key, shift, width, place):  # type: ignore[no-untyped-def]
     """Put records in the order of ``width`` bits of their key, keeping the order among equals."""
     mask, first_key, shift = np.uint64((1 << width) - 1), np.uint64(first_key), np.uint64(shift)
@@ -116,7 +121,7 @@ def sort_and_write(records, room, first_key, bits, item_bits, first, user_of, it
     _write(source, item_bits, first, user_of, items, values, times, activity)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _write(records, item_bits, first, user_of, items, values, times, activity):  # type: ignore[no-untyped-def]
     """Write sorted records by columns; of equal pairs the latest, which is the last among equal times."""
     up, low, low32 = np.uint64(item_bits), np.uint64((1 << item_bits) - 1), np.uint64(0xFFFFFFFF)
@@ -139,13 +144,16 @@ def _write(records, item_bits, first, user_of, items, values, times, activity): 
 def transpose_rows(indptr, items, n_items):  # type: ignore[no-untyped-def]
     """Give column starts, the row of each column entry, and the order that takes row entries to column entries."""
     n = len(items)
-    starts = np.zeros(n_items + 1, np.int64)
+    starts = np.empty(n_items + 1, np.int64)
+    for i in range(n_items + 1):
+        starts[i] = 0
     for r in range(n):
         starts[items[r] + 1] += 1
     for i in range(n_items):
         starts[i + 1] += starts[i]
-    place = starts[:-1].copy()
-    rows, order = np.empty(n, np.int32), np.empty(n, np.int64)
+    place, rows, order = np.empty(n_items, np.int64), np.empty(n, np.int32), np.empty(n, np.int64)
+    for i in range(n_items):
+        place[i] = starts[i]
     for u in range(len(indptr) - 1):
         for r in range(indptr[u], indptr[u + 1]):
             p = place[items[r]]

@@ -20,7 +20,8 @@ caller must treat the unknown as unsafe.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from recloak._core.compiling import njit
 
 _ONE = np.uint64(1)
 _GROW = 16

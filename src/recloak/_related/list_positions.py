@@ -8,9 +8,9 @@ a seat too: there it distinguishes its list from those releases alone in which i
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._related.model import HOLE, ListRelease
 
 _NEVER = 3  # the turn of an item that need not sit at its seat

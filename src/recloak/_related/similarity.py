@@ -16,9 +16,9 @@ Equal scores are ordered by item number. Measures (x, y: the ratings of two item
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._ratings.model import Ratings
 from recloak._related.model import HOLE, Lists

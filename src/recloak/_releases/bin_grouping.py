@@ -8,9 +8,9 @@ they run on as many threads or machines as there are, with one answer.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._releases.exchange import exchange_bins
 from recloak._releases.nearest_points import columns_of, measure_gaps, smallest
@@ -59,20 +59,22 @@ def _start_bins(share, n_shares, points, order, starts, k, labels):  # type: ign
         _peel(points, order[starts[b] : starts[b + 1]], k, starts[b] // k, labels)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _peel(points, users, k, group, labels):  # type: ignore[no-untyped-def]
     """Take a far user and its k - 1 nearest off, until fewer than 2k are left, which are the last group.
 
     Far is by turns: farthest from the mean of all that are left, and farthest from the far one before.
     """
-    left, n = users.copy(), len(users)
+    left, n = np.empty(len(users), np.int64), len(users)
+    for m in range(n):
+        left[m] = users[m]
     columns, norms = columns_of(points, users)
-    gaps, taken, total, centre = (
-        np.empty(n, np.float32),
-        np.empty(k, np.int32),
-        columns.sum(axis=1),
-        columns[:, 0].copy(),
-    )
+    gaps, taken, centre = np.empty(n, np.float32), np.empty(k, np.int32), np.empty(len(columns), np.float32)
+    total = np.empty(len(columns), np.float32)
+    for j in range(len(columns)):
+        total[j] = 0
+        for m in range(n):
+            total[j] += columns[j, m]
     from_mean = True
     while n >= 2 * k:
         if from_mean:
@@ -80,7 +82,9 @@ def _peel(points, users, k, group, labels):  # type: ignore[no-untyped-def]
                 centre[j] = total[j] / n
             measure_gaps(columns, norms, n, centre, gaps)
         from_mean = not from_mean
-        far = np.argmax(gaps[:n])
+        far = 0
+        for m in range(1, n):
+            far = m if gaps[m] > gaps[far] else far
         for j in range(len(centre)):
             centre[j] = columns[j, far]
         measure_gaps(columns, norms, n, centre, gaps)
@@ -96,7 +100,7 @@ def _peel(points, users, k, group, labels):  # type: ignore[no-untyped-def]
         labels[left[m]] = group
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _close_up(left, columns, norms, gaps, taken, n):  # type: ignore[no-untyped-def]
     """Fill the places taken with the last ones that are left; give how many are left."""
     for place in taken:

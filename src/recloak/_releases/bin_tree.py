@@ -8,9 +8,9 @@ one a random direction that favours large spread, so that two trees cut in diffe
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._releases.nearest_points import REORDERED
 

@@ -9,9 +9,9 @@ mean is not the centre of the paper's metric), so the best round is kept.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._releases.distance import PaddedRows
 
 CENTRES = ("virtual", "real")

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._ratings.model import Ratings
 from recloak._releases.model.steps import Padding

@@ -19,12 +19,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._releases.nearest_points import REORDERED, columns_of, measure_gaps, smallest
 
+MASS, CROSS, SQUARE, TERM = range(4)  # columns of the totals
+NORM, ON_SUM, ON_PULL = range(3)  # columns of the dots
 _LEAST_GAIN = 1e-6  # share of a point's mean weighted norm: less is rounding, and could go round in circles
 LISTED = 28  # groups that are looked through for those near a point
 
@@ -35,18 +37,13 @@ class Groups(NamedTuple):
     points: NDArray[np.float32]  # (n, d) x_u
     weights: NDArray[np.float32]  # (n,) w_u
     crowding: float
-    norms: NDArray[np.float32]  # (n,) |x_u|^2
     labels: NDArray[np.int32]  # (n,) group of each point
     members: NDArray[np.int32]  # (n_groups, 2k - 1) points of each group
     sizes: NDArray[np.int32]  # (n_groups,)
     sums: NDArray[np.float32]  # (n_groups, d) S
     pulls: NDArray[np.float32]  # (n_groups, d) T
-    mass: NDArray[np.float64]  # (n_groups,) W
-    cross: NDArray[np.float64]  # (n_groups,) T . S
-    square: NDArray[np.float64]  # (n_groups,) S . S
-    terms: NDArray[np.float64]  # (n_groups,) the group's part of E
-    on_sum: NDArray[np.float32]  # (n,) x_u . S of its own group
-    on_pull: NDArray[np.float32]  # (n,) x_u . T of its own group
+    totals: NDArray[np.float64]  # (n_groups, 4) W, T . S, S . S and the group's part of E: every array costs compiling
+    dots: NDArray[np.float32]  # (n, 3) |x_u|^2, and x_u . S and x_u . T of its own group
 
 
 @njit(cache=True, nogil=True, fastmath=REORDERED, forceinline=True)
@@ -69,7 +66,7 @@ def three_dots(points, v, u, sums, pulls, g):  # type: ignore[no-untyped-def]
     return both, on_sum, on_pull
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(cache=True, nogil=True, inline="always")
 def term(cross, square, mass, share, crowding):  # type: ignore[no-untyped-def]
     """Compute one group's part of E; ``share`` is 1 / n."""
     return share * (share * mass * (square + crowding * mass) - 2.0 * cross)
@@ -78,92 +75,86 @@ def term(cross, square, mass, share, crowding):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True, fastmath=REORDERED)
 def tally(groups, g):  # type: ignore[no-untyped-def]
     """Sum up group g from its members, afresh, so that no rounding piles up."""
-    points, sums, pulls = groups.points, groups.sums, groups.pulls
+    points, weights, crowding, _, members, sizes, sums, pulls, totals, dots = groups
     mass = 0.0
     for j in range(points.shape[1]):
         sums[g, j] = pulls[g, j] = 0.0
-    for m in range(groups.sizes[g]):
-        u = groups.members[g, m]
-        mass += groups.weights[u]
+    for m in range(sizes[g]):
+        u = members[g, m]
+        mass += weights[u]
         for j in range(points.shape[1]):
             sums[g, j] += points[u, j]
-            pulls[g, j] += groups.weights[u] * points[u, j]
-    groups.mass[g] = mass
-    groups.cross[g] = dot(pulls, g, sums, g)
-    groups.square[g] = dot(sums, g, sums, g)
-    groups.terms[g] = term(groups.cross[g], groups.square[g], mass, 1.0 / groups.sizes[g], groups.crowding)
-    for m in range(groups.sizes[g]):
-        u = groups.members[g, m]
-        groups.on_sum[u] = dot(points, u, sums, g)
-        groups.on_pull[u] = dot(points, u, pulls, g)
+            pulls[g, j] += weights[u] * points[u, j]
+    cross, square = np.float64(dot(pulls, g, sums, g)), np.float64(dot(sums, g, sums, g))
+    totals[g, MASS], totals[g, CROSS], totals[g, SQUARE] = mass, cross, square
+    totals[g, TERM] = term(cross, square, mass, 1.0 / sizes[g], crowding)
+    for m in range(sizes[g]):
+        u = np.int64(members[g, m])  # as g is, so that one form of `dot` is compiled
+        dots[u, ON_SUM] = dot(points, u, sums, g)
+        dots[u, ON_PULL] = dot(points, u, pulls, g)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def gather(points, weights, crowding, labels, n_groups, k):  # type: ignore[no-untyped-def]
     """Set up the groups that the labels say."""
     n, d = points.shape
-    groups = Groups(
-        points,
-        weights,
-        crowding,
-        np.empty(n, np.float32),
-        labels,
-        np.empty((n_groups, 2 * k - 1), np.int32),
-        np.zeros(n_groups, np.int32),
-        np.empty((n_groups, d), np.float32),
-        np.empty((n_groups, d), np.float32),
-        np.empty(n_groups, np.float64),
-        np.empty(n_groups, np.float64),
-        np.empty(n_groups, np.float64),
-        np.empty(n_groups, np.float64),
-        np.empty(n, np.float32),
-        np.empty(n, np.float32),
-    )
+    members, sizes = np.empty((n_groups, 2 * k - 1), np.int32), np.empty(n_groups, np.int32)
+    sums, pulls = np.empty((n_groups, d), np.float32), np.empty((n_groups, d), np.float32)
+    totals, dots = np.empty((n_groups, 4), np.float64), np.empty((n, 3), np.float32)
+    groups = Groups(points, weights, crowding, labels, members, sizes, sums, pulls, totals, dots)
+    for g in range(n_groups):
+        sizes[g] = 0
     for u in range(n):
-        g = labels[u]
-        groups.norms[u] = dot(points, u, points, u)
-        groups.members[g, groups.sizes[g]] = u
-        groups.sizes[g] += 1
+        own = labels[u]
+        dots[u, NORM] = dot(points, u, points, u)
+        members[own, sizes[own]] = u
+        sizes[own] += 1
     for g in range(n_groups):
         tally(groups, g)
     return groups
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def near_lists(groups, count):  # type: ignore[no-untyped-def]
     """Give each group the groups with the nearest centres: (n_groups, count)."""
     n_groups, d = groups.sums.shape
-    columns, norms = columns_of(groups.sums, np.arange(n_groups))
+    sizes, totals, every = groups.sizes, groups.totals, np.empty(n_groups, np.int64)
     for g in range(n_groups):
-        norms[g] = groups.square[g] / groups.sizes[g] ** 2
+        every[g] = g
+    columns, norms = columns_of(groups.sums, every)
+    for g in range(n_groups):
+        norms[g] = totals[g, SQUARE] / sizes[g] ** 2
         for j in range(d):
-            columns[j, g] /= groups.sizes[g]
-    lists, gaps, centre = np.empty((n_groups, count), np.int32), np.empty(n_groups, np.float32), columns[:, 0].copy()
+            columns[j, g] /= sizes[g]
+    lists, gaps = np.empty((n_groups, count), np.int32), np.empty(n_groups, np.float32)
+    centre = np.empty(len(columns), np.float32)
     for g in range(n_groups):
-        centre[:] = columns[:, g]
+        for j in range(len(columns)):
+            centre[j] = columns[j, g]
         measure_gaps(columns, norms, n_groups, centre, gaps)
         gaps[g] = np.inf
         smallest(gaps, lists[g])
     return lists
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def find_near(groups, u, listed, near):  # type: ignore[no-untyped-def]
     """Fill in the listed groups that are no farther from u than the rest of its own, nearest first; give their number.
 
     A swap that lowers E lowers the part of one of the two at least, so it is found from that one's side.
     """
-    points, sums, square, sizes = groups.points, groups.sums, groups.square, groups.sizes
-    A, norm, found = groups.labels[u], groups.norms[u], 0
+    points, sums, totals, sizes, dots = groups.points, groups.sums, groups.totals, groups.sizes, groups.dots
+    A, norm, on_sum, found = groups.labels[u], dots[u, NORM], dots[u, ON_SUM], 0
     rest = 1.0 / (sizes[A] - 1)
-    on_rest = groups.on_sum[u] - norm
-    limit = rest * (rest * (square[A] - 2.0 * groups.on_sum[u] + norm) - 2.0 * on_rest)
+    on_rest = on_sum - norm
+    limit = rest * (rest * (totals[A, SQUARE] - 2.0 * on_sum + norm) - 2.0 * on_rest)
     gaps = np.empty(len(near), np.float32)
-    for B in listed:
+    for place in range(len(listed)):
+        B = np.int64(listed[place])
         if B == A:
             continue
         share = 1.0 / sizes[B]
-        gap = share * (share * square[B] - 2.0 * dot(points, u, sums, B))
+        gap = share * (share * totals[B, SQUARE] - 2.0 * dot(points, u, sums, B))
         if gap > limit or (found == len(near) and gap >= gaps[found - 1]):
             continue
         found = min(found + 1, len(near))
@@ -175,7 +166,7 @@ def find_near(groups, u, listed, near):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(cache=True, nogil=True, inline="always")
 def moved(cross, square, mass, size, crowding, sign, w, norm, on_sum, on_pull):  # type: ignore[no-untyped-def]
     """Compute a group's part of E after a point came (sign 1) or went (-1); on_sum is x . S, on_pull is x . T."""
     cross += sign * (on_pull + w * on_sum) + w * norm
@@ -183,7 +174,7 @@ def moved(cross, square, mass, size, crowding, sign, w, norm, on_sum, on_pull): 
     return term(cross, square, mass + sign * w, 1.0 / (size + sign), crowding)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(cache=True, nogil=True, inline="always")
 def swapped(cross, square, mass, share, crowding, d_w, d_sum, d_cross, gap, twist):  # type: ignore[no-untyped-def]
     """Compute a group's part of E after one point came in for another.
 
@@ -193,81 +184,63 @@ def swapped(cross, square, mass, share, crowding, d_w, d_sum, d_cross, gap, twis
     return term(cross + d_cross + twist, square + 2.0 * d_sum + gap, mass + d_w, share, crowding)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def best_change(groups, u, k, near):  # type: ignore[no-untyped-def]
     """Find the best move or swap of u: gain, group, and the place there of the point to swap with (-1: a move).
 
     Fields are taken out of the tuple once: to do so in the loop would cost more than the arithmetic.
     """
-    points, weights, crowding, norms, labels, members, sizes, sums, pulls, mass = groups[:10]
-    cross, square, terms, on_sum, on_pull = groups[10:]
-    A, w_u, norm_u = labels[u], weights[u], norms[u]
-    share_a, cross_u = 1.0 / sizes[A], on_pull[u] + w_u * on_sum[u]
-    best, to, place = 0.0, -1, -1
-    for B in near:
-        now, share_b = terms[A] + terms[B], 1.0 / sizes[B]
+    points, weights, crowding, labels, members, sizes, sums, pulls, totals, dots = groups
+    A, w_u, norm_u, on_sum, on_pull = labels[u], weights[u], dots[u, NORM], dots[u, ON_SUM], dots[u, ON_PULL]
+    mass_a, cross_a, square_a = totals[A, MASS], totals[A, CROSS], totals[A, SQUARE]
+    share_a, cross_u = 1.0 / sizes[A], on_pull + w_u * on_sum
+    best, to, place = 0.0, np.int64(-1), -1
+    for n in range(len(near)):
+        B = np.int64(near[n])
+        now, share_b = totals[A, TERM] + totals[B, TERM], 1.0 / sizes[B]
+        mass_b, cross_b, square_b = totals[B, MASS], totals[B, CROSS], totals[B, SQUARE]
         sum_u, pull_u = dot(points, u, sums, B), dot(points, u, pulls, B)
         if sizes[A] > k and sizes[B] < 2 * k - 1:
-            after = moved(cross[A], square[A], mass[A], sizes[A], crowding, -1, w_u, norm_u, on_sum[u], on_pull[u])
-            after += moved(cross[B], square[B], mass[B], sizes[B], crowding, 1, w_u, norm_u, sum_u, pull_u)
+            after = moved(cross_a, square_a, mass_a, sizes[A], crowding, -1, w_u, norm_u, on_sum, on_pull)
+            after += moved(cross_b, square_b, mass_b, sizes[B], crowding, 1, w_u, norm_u, sum_u, pull_u)
             if now - after > best:
                 best, to, place = now - after, B, -1
         for m in range(sizes[B]):
             v = members[B, m]
-            w_v, d_w = weights[v], weights[v] - w_u
+            w_v, norm_v, d_w = weights[v], dots[v, NORM], weights[v] - w_u
             both, sum_v, pull_v = three_dots(points, v, u, sums, pulls, A)
-            gap = norm_u + norms[v] - 2.0 * both
-            twist = w_v * norms[v] + w_u * norm_u - (w_u + w_v) * both
-            d_sum, d_cross = sum_v - on_sum[u], pull_v + w_v * sum_v - cross_u
-            after = swapped(cross[A], square[A], mass[A], share_a, crowding, d_w, d_sum, d_cross, gap, twist)
-            d_sum, d_cross = sum_u - on_sum[v], pull_u + w_u * sum_u - on_pull[v] - w_v * on_sum[v]
-            after += swapped(cross[B], square[B], mass[B], share_b, crowding, -d_w, d_sum, d_cross, gap, twist)
+            gap = norm_u + norm_v - 2.0 * both
+            twist = w_v * norm_v + w_u * norm_u - (w_u + w_v) * both
+            d_sum, d_cross = sum_v - on_sum, pull_v + w_v * sum_v - cross_u
+            after = swapped(cross_a, square_a, mass_a, share_a, crowding, d_w, d_sum, d_cross, gap, twist)
+            d_sum, d_cross = sum_u - dots[v, ON_SUM], pull_u + w_u * sum_u - dots[v, ON_PULL] - w_v * dots[v, ON_SUM]
+            after += swapped(cross_b, square_b, mass_b, share_b, crowding, -d_w, d_sum, d_cross, gap, twist)
             if now - after > best:
                 best, to, place = now - after, B, m
     return best, to, place
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def change(groups, u, B, place):  # type: ignore[no-untyped-def]
     """Carry out a move of u to group B, or its swap with the point at a place there."""
-    A = np.int64(groups.labels[u])  # as B is, so that one form of `tally` is compiled
+    labels, members, sizes = groups.labels, groups.members, groups.sizes
+    A = np.int64(labels[u])  # as B is, so that one form of `tally` is compiled
     here = 0
-    while groups.members[A, here] != u:
+    while members[A, here] != u:
         here += 1
     if place < 0:
-        groups.sizes[A] -= 1
-        groups.members[A, here] = groups.members[A, groups.sizes[A]]
-        groups.members[B, groups.sizes[B]] = u
-        groups.sizes[B] += 1
+        sizes[A] -= 1
+        members[A, here] = members[A, sizes[A]]
+        members[B, sizes[B]] = u
+        sizes[B] += 1
     else:
-        v = groups.members[B, place]
-        groups.members[A, here] = v
-        groups.members[B, place] = u
-        groups.labels[v] = A
-    groups.labels[u] = B
-    tally(groups, A)
-    tally(groups, B)
-
-
-@njit(cache=True, nogil=True)
-def exchange(points, weights, crowding, labels, n_groups, k, n_near, rounds):  # type: ignore[no-untyped-def]
-    """Change ``labels`` in place, up to ``rounds`` times over all points, and give the sum of the gains."""
-    groups = gather(points, weights, crowding, labels, n_groups, k)
-    lists = near_lists(groups, min(LISTED, n_groups - 1))
-    near = np.empty(min(n_near, n_groups - 1), np.int32)
-    floor = _LEAST_GAIN * (weights * groups.norms).mean()
-    total = 0.0
-    for _ in range(rounds):
-        before = total
-        for u in range(len(points)):
-            found = find_near(groups, u, lists[labels[u]], near)
-            gain, to, place = best_change(groups, u, k, near[:found])
-            if gain > floor:
-                change(groups, u, to, place)
-                total += gain
-        if total == before:
-            break
-    return total
+        v = members[B, place]
+        members[A, here] = v
+        members[B, place] = u
+        labels[v] = A
+    labels[u] = B
+    for g in (A, B):
+        tally(groups, g)
 
 
 def exchange_bins(
@@ -293,28 +266,53 @@ def exchange_bins(
     return float(gains.sum())
 
 
-@njit(cache=True, nogil=True)
-def _exchange_bins(share, n_shares, users, groups, bins, limits, gains):  # type: ignore[no-untyped-def]
-    order, starts = bins
-    for b in range(share, len(gains), n_shares):
-        gains[b] = _exchange_inside(users, groups, order[starts[b] : starts[b + 1]], limits)
-
-
-@njit(cache=True, nogil=True)
-def _exchange_inside(users, groups, chosen, limits):  # type: ignore[no-untyped-def]
-    """Cut the chosen groups out, exchange, and put the labels back."""
-    points, weights, crowding, labels = users
-    firsts, members = groups
-    k, near, rounds = limits
-    n = 0
+@njit(cache=True, nogil=True, inline="always")
+def cut_out(points, weights, firsts, members, chosen):  # type: ignore[no-untyped-def]
+    """Give the members of the chosen groups: who they are, the place of each one's group, its point and weight."""
+    n, d = 0, points.shape[1]
     for g in chosen:
         n += firsts[g + 1] - firsts[g]
-    inside, own, n = np.empty(n, np.int64), np.empty(n, np.int32), 0
+    inside, own = np.empty(n, np.int64), np.empty(n, np.int32)
+    own_points, own_weights, m = np.empty((n, d), np.float32), np.empty(n, np.float32), 0
     for place in range(len(chosen)):
-        for m in range(firsts[chosen[place]], firsts[chosen[place] + 1]):
-            inside[n], own[n] = members[m], place
-            n += 1
-    gain = exchange(points[inside], weights[inside], crowding, own, len(chosen), k, near, rounds)
-    for m in range(n):
-        labels[inside[m]] = chosen[own[m]]
-    return gain
+        for u in members[firsts[chosen[place]] : firsts[chosen[place] + 1]]:
+            inside[m], own[m], own_weights[m] = u, place, weights[u]
+            for j in range(d):
+                own_points[m, j] = points[u, j]
+            m += 1
+    return inside, own, own_points, own_weights
+
+
+@njit(cache=True, nogil=True)
+def _exchange_bins(share, n_shares, users, by_group, bins, limits, gains):  # type: ignore[no-untyped-def]
+    """Go up to ``rounds`` times over all points of each bin and add the gains up.
+
+    What it calls is written into it, one level deep: as functions of their own they would be compiled again with each
+    caller, and the tuple of groups is dear to hand over.
+    """
+    all_points, all_weights, crowding, all_labels = users
+    firsts, members = by_group
+    order, starts = bins
+    k, n_near, rounds = limits
+    for b in range(share, len(gains), n_shares):
+        chosen = order[starts[b] : starts[b + 1]]
+        inside, labels, points, weights = cut_out(all_points, all_weights, firsts, members, chosen)
+        n_groups = len(chosen)
+        groups = gather(points, weights, crowding, labels, n_groups, k)
+        lists = near_lists(groups, min(LISTED, n_groups - 1))
+        near, norm = np.empty(min(n_near, n_groups - 1), np.int32), np.float32(0)
+        for u in range(len(points)):
+            norm += weights[u] * groups.dots[u, NORM]
+        floor, before = _LEAST_GAIN * np.float32(norm / len(points)), -1.0
+        for _ in range(rounds):
+            if gains[b] == before:
+                break
+            before = gains[b]
+            for u in range(len(points)):
+                found = find_near(groups, u, lists[labels[u]], near)
+                gain, to, place = best_change(groups, u, k, near[:found])
+                if gain > floor:
+                    change(groups, u, to, place)
+                    gains[b] += gain
+        for m in range(len(labels)):
+            all_labels[inside[m]] = chosen[labels[m]]

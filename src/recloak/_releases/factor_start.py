@@ -8,9 +8,9 @@ their number of ratings, so that the heaviest do not decide alone.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._releases.row_solver import RatingRows, even_blocks
 
@@ -81,7 +81,7 @@ def _multiply(share, n_shares, blocks, indptr, others, values, own_bias, other_b
                     product[row, f] += rest * directions[others[r], f]
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _dot(one, other):  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(len(one)):

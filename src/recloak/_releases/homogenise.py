@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.errors import InputError
 from recloak._core.threads import in_shares
 from recloak._ratings.model import Ratings
@@ -125,8 +125,9 @@ def _corrections(
 
 @njit(cache=True)
 def _count_by_group(indptr, kept):  # type: ignore[no-untyped-def]
-    counts = np.zeros(len(indptr) - 1, np.int64)
+    counts = np.empty(len(indptr) - 1, np.int64)
     for group in range(len(counts)):
+        counts[group] = 0
         for c in range(indptr[group], indptr[group + 1]):
             counts[group] += kept[c]
     return counts

@@ -7,7 +7,8 @@ Points stand in columns, a dimension in each row, so that wide registers run ove
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from recloak._core.compiling import njit
 
 REORDERED = {"contract", "reassoc", "nsz", "arcp"}  # lets loops use wide registers; the compiled order stays fixed
 _AT_ONCE = 4  # dimensions added in one pass, so that a sum is loaded and stored a quarter as often
@@ -17,8 +18,12 @@ _AT_ONCE = 4  # dimensions added in one pass, so that a sum is loaded and stored
 def columns_of(points, chosen):  # type: ignore[no-untyped-def]
     """Give the chosen points as columns, dimensions filled up with zeros to a multiple of 4, and their |x|^2."""
     n, d = len(chosen), points.shape[1]
-    columns, norms = np.zeros((-(-d // _AT_ONCE) * _AT_ONCE, n), np.float32), np.zeros(n, np.float32)
+    columns, norms = np.empty((-(-d // _AT_ONCE) * _AT_ONCE, n), np.float32), np.empty(n, np.float32)
+    for j in range(d, len(columns)):
+        for m in range(n):
+            columns[j, m] = 0
     for m in range(n):
+        norms[m] = 0
         for j in range(d):
             columns[j, m] = points[chosen[m], j]
             norms[m] += columns[j, m] * columns[j, m]

@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.results import sizes_only
 from recloak._core.threads import in_shares
 from recloak._releases.grid import Grid
@@ -140,7 +140,7 @@ def _every_item(n_rows: int, n_items: int) -> NDArray[np.int32]:
     return items
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def on_grid(value, low, high, step, values):  # type: ignore[no-untyped-def]
     """Bring one value inside the scale and, where there is a step, onto the grid (as `Grid.round` does)."""
     value = min(max(value, low), high)
@@ -177,7 +177,7 @@ def _add_tile(out, bias, base, factors, item_factors, left):  # type: ignore[no-
             out[i] += a * p[i]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _finish(tile, grid, coded, out):  # type: ignore[no-untyped-def]
     """Bring a tile inside the scale and onto the grid (as `on_grid` does for one value), or give the grid's numbers."""
     low, high, step, values = grid

@@ -143,7 +143,7 @@ def link_confidence(cells: Tally, grouping: Grouping) -> dict[str, Any]:
 def link_counts(cells: Tally, grouping: Grouping, n: int) -> NDArray[np.int64]:
     """Count the rated cells by raters and members: (n, n), n above the largest group."""
     n_cells = np.zeros((n, n), np.int64)
-    count_raters(cells, grouping.sizes, n_cells)
+    count_raters(cells.indptr, cells.raters, grouping.sizes, n_cells)
     return n_cells
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._ratings.model import Ratings
 from recloak._releases.model.steps import Grouping, Padding
@@ -72,7 +72,9 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _count_items(share, n_shares, starts, members, row_starts, row_items, n_items, counts):  # type: ignore[no-untyped-def]
     n_groups = len(starts) - 1
-    seen_by = np.full(n_items, -1, np.int32)
+    seen_by = np.empty(n_items, np.int32)
+    for item in range(n_items):
+        seen_by[item] = -1
     for group in range(share, n_groups, n_shares):
         n = 0
         for m in range(starts[group], starts[group + 1]):
@@ -88,7 +90,9 @@ def _count_items(share, n_shares, starts, members, row_starts, row_items, n_item
 def _add_up(share, n_shares, starts, members, row_starts, row_items, row_values, guess, cells):  # type: ignore[no-untyped-def]
     user_bias, base, user_factors, item_factors = guess
     n_groups, n_items = len(starts) - 1, len(base)
-    count, total, surprise = np.zeros(n_items, np.int32), np.zeros(n_items), np.zeros(n_items)
+    count, total, surprise = np.empty(n_items, np.int32), np.empty(n_items, np.float64), np.empty(n_items, np.float64)
+    for item in range(n_items):
+        count[item], total[item], surprise[item] = 0, 0.0, 0.0
     for group in range(share, n_groups, n_shares):
         for m in range(starts[group], starts[group + 1]):
             user = members[m]
@@ -108,8 +112,8 @@ def _add_up(share, n_shares, starts, members, row_starts, row_items, row_values,
 
 
 @njit(cache=True, nogil=True)
-def count_raters(cells, sizes, n_cells):  # type: ignore[no-untyped-def]
+def count_raters(indptr, raters, sizes, n_cells):  # type: ignore[no-untyped-def]
     """Count the cells by their number of raters (row) and of members (column)."""
     for group in range(len(sizes)):
-        for c in range(cells.indptr[group], cells.indptr[group + 1]):
-            n_cells[cells.raters[c], sizes[group]] += 1
+        for c in range(indptr[group], indptr[group + 1]):
+            n_cells[raters[c], sizes[group]] += 1

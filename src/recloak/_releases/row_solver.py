@@ -17,9 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._releases.factor_kernel import TILE, add_outer_tile
 from recloak._releases.nearest_points import REORDERED
@@ -145,8 +145,10 @@ def _solve_blocks(share, n_shares, blocks, indptr, others, values, table, levels
         for row in range(blocks[block], blocks[block + 1]):
             start, stop = indptr[row], indptr[row + 1]
             if start < stop:
-                sums[:] = 0
-                spread[:] = 0
+                for f in range(width):
+                    spread[f] = 0
+                    for g in range(width):
+                        sums[f, g] = 0
                 _add_ratings(others[start:stop], values[start:stop], table, mu, len(ridge), gathered, sums, spread)
                 errors[row] = _solve_row(sums, spread, noise, ridge, mean[row], variance[row])
 
@@ -168,7 +170,7 @@ def _solve_summed(outer, spread, noise, ridge, mean, variance, errors):  # type:
             errors[row] = _solve_row(outer[row], spread[row], noise, ridge, mean[row], variance[row])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _add_ratings(others, values, table, mu, place, gathered, sums, spread):  # type: ignore[no-untyped-def]
     """Add the outer products of (z, t) over a row's ratings to the lower tiles of ``sums``, and the variances."""
     n, width = len(others), gathered.shape[1]
@@ -213,7 +215,7 @@ def _solve_row(sums, spread, noise, ridge, mean, variance):  # type: ignore[no-u
     return error
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED)
+@njit(cache=True, nogil=True, fastmath=REORDERED, inline="always")
 def _factor(sums, n):  # type: ignore[no-untyped-def]
     """Make the lower triangle Cholesky's L, row by row; give what is left of the last diagonal element."""
     for i in range(n + 1):

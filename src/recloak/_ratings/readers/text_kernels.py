@@ -9,7 +9,8 @@ back as *bad*.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from recloak._core.compiling import njit
 
 # Columns of the table of bad and odd places; COUNT is the number of fields found in a line.
 KIND, LINE, START, END, ROW, COUNT = range(6)
@@ -19,12 +20,12 @@ USER, ITEM, RATED, TIMED = range(4)
 FIELDS, USER_EMPTY, ITEM_EMPTY, RATING, TIME = range(5)
 _UNKNOWN = 255  # how many bytes of a field are no digits, where that was not counted
 
-_LF, _CR, _QUOTE, _SPACE, _TAB, _DOT, _PLUS, _MINUS, _ZERO, _COLON = (ord(c) for c in '\n\r" \t.+-0:')
+LF, _CR, _QUOTE, _SPACE, _TAB, _DOT, _PLUS, _MINUS, _ZERO, _COLON = (ord(c) for c in '\n\r" \t.+-0:')
 _MAX_INT64 = np.uint64(np.iinfo(np.int64).max)
 _POWERS = 10.0 ** np.arange(16)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _mark(places, n_places, kind, line, start, end, row, count):  # type: ignore[no-untyped-def]
     """Write one bad or odd place down; field by field, for that compiles in a tenth of the time."""
     places[n_places, KIND] = kind
@@ -57,7 +58,7 @@ def _closing_quote(buffer, p, stop, separator, many_lines):  # type: ignore[no-u
     """Find the quote that closes a field which opens at p; -1 if the field is no quoted one, -2 if it never closes."""
     q = p + 1
     while q < stop:
-        if buffer[q] == _LF and not many_lines:
+        if buffer[q] == LF and not many_lines:
             return -1
         if buffer[q] == _QUOTE:
             if q + 1 < stop and buffer[q + 1] == _QUOTE:
@@ -66,7 +67,7 @@ def _closing_quote(buffer, p, stop, separator, many_lines):  # type: ignore[no-u
             after = q + 1
             if after < stop and buffer[after] == _CR:
                 after += 1
-            closes = after >= stop or buffer[after] == _LF or _at_separator(buffer, q + 1, stop, separator)
+            closes = after >= stop or buffer[after] == LF or _at_separator(buffer, q + 1, stop, separator)
             return q if closes else -1
         q += 1
     return -2 if many_lines else -1
@@ -86,7 +87,7 @@ def _unescape(buffer, start, end):  # type: ignore[no-untyped-def]
     return q
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _whole_number(buffer, start, end):  # type: ignore[no-untyped-def]
     """Read a whole number that is written the one canonical way and fits 64 bits; else say no."""
     negative = end > start and buffer[start] == _MINUS
@@ -105,7 +106,7 @@ def _whole_number(buffer, start, end):  # type: ignore[no-untyped-def]
     return True, -np.int64(number) if negative else np.int64(number)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _decimal(buffer, start, end):  # type: ignore[no-untyped-def]
     """Read digits with at most one point: exact, for both parts of the division are (15 digits); else say no."""
     negative = end > start and buffer[start] == _MINUS
@@ -140,7 +141,7 @@ def _digits(buffer, start, n):  # type: ignore[no-untyped-def]
     return number
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _days(year, month, day):  # type: ignore[no-untyped-def]
     """Count the days from 1970-01-01 to a date of the Gregorian calendar; years begin in March, leap days come last."""
     y = year - 1 if month <= 2 else year
@@ -148,7 +149,7 @@ def _days(year, month, day):  # type: ignore[no-untyped-def]
     return 365 * y + y // 4 - y // 100 + y // 400 + (153 * m + 2) // 5 + day - 719469
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _month_length(year, month):  # type: ignore[no-untyped-def]
     if month == 2:
         return 29 if (year % 4 == 0 and year % 100 != 0) or year % 400 == 0 else 28
@@ -177,7 +178,7 @@ def _date(buffer, start, end):  # type: ignore[no-untyped-def]
     return True, seconds + 3600 * h + 60 * m + s
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def whole_seconds(time):  # type: ignore[no-untyped-def]
     """Bring seconds, milli-, micro- or nanoseconds to seconds: 10**11 seconds lie beyond the year 5000."""
     size = abs(time)
@@ -190,7 +191,7 @@ def whole_seconds(time):  # type: ignore[no-untyped-def]
     return time // 10**9
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _time(buffer, start, end):  # type: ignore[no-untyped-def]
     ok, number = _whole_number(buffer, start, end)
     if ok:
@@ -221,26 +222,26 @@ def _split(buffer, p, stop, separator, quoting, starts, ends):  # type: ignore[n
                 return -1, p, lines
         if close >= 0:
             for q in range(p, close):
-                lines += buffer[q] == _LF
+                lines += buffer[q] == LF
             start, end = p + 1, close
             p = close + 1
-            if p < stop and buffer[p] == _CR and (p + 1 == stop or buffer[p + 1] == _LF):
+            if p < stop and buffer[p] == _CR and (p + 1 == stop or buffer[p + 1] == LF):
                 p += 1
         else:
-            while p < stop and buffer[p] != _LF and not _at_separator(buffer, p, stop, separator):
+            while p < stop and buffer[p] != LF and not _at_separator(buffer, p, stop, separator):
                 p += 1
             end = p
-            if end > start and buffer[end - 1] == _CR and (p == stop or buffer[p] == _LF):
+            if end > start and buffer[end - 1] == _CR and (p == stop or buffer[p] == LF):
                 end -= 1
         if n < len(starts):
             starts[n], ends[n] = start, end
         n += 1
-        if p >= stop or buffer[p] == _LF:
+        if p >= stop or buffer[p] == LF:
             break
         if len(separator) == 0:
             p = _skip_blanks(buffer, p, stop)
-            if p >= stop or buffer[p] == _LF or buffer[p] == _CR:
-                while p < stop and buffer[p] != _LF:
+            if p >= stop or buffer[p] == LF or buffer[p] == _CR:
+                while p < stop and buffer[p] != LF:
                     p += 1
                 break
         else:
@@ -248,30 +249,21 @@ def _split(buffer, p, stop, separator, quoting, starts, ends):  # type: ignore[n
     return n, p + 1, lines
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _is_blank(buffer, start, end):  # type: ignore[no-untyped-def]
     blank = True
     for p in range(start, end):
-        blank &= buffer[p] == _SPACE or buffer[p] == _TAB or buffer[p] == _CR or buffer[p] == _LF
+        blank &= buffer[p] == _SPACE or buffer[p] == _TAB or buffer[p] == _CR or buffer[p] == LF
     return blank
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _strip(buffer, start, end):  # type: ignore[no-untyped-def]
     while start < end and buffer[start] == _SPACE:
         start += 1
     while start < end and buffer[end - 1] == _SPACE:
         end -= 1
     return start, end
-
-
-@njit(cache=True, nogil=True)
-def count_lines(buffer, stop):  # type: ignore[no-untyped-def]
-    """Count line feeds."""
-    n = 0
-    for p in range(stop):
-        n += buffer[p] == _LF
-    return n
 
 
 @njit(cache=True, nogil=True)
@@ -294,12 +286,12 @@ def split_plain(buffer, stop, first, second, n_fields, role_of, starts, ends, wh
                 digit = np.uint64(c) - np.uint64(_ZERO)
                 if digit <= np.uint64(9):
                     whole = whole * np.uint64(10) + digit
-                elif c == _LF or (c == first and (second == 0 or (p + 1 < stop and buffer[p + 1] == second))):
+                elif c == LF or (c == first and (second == 0 or (p + 1 < stop and buffer[p + 1] == second))):
                     break
                 else:
                     odd += 1
                 p += 1
-            at_end = p >= stop or buffer[p] == _LF
+            at_end = p >= stop or buffer[p] == LF
             returns = np.int64(at_end and p > start and buffer[p - 1] == _CR)
             role = role_of[min(count, n_fields)]
             if role >= 0:

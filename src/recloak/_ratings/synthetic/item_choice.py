@@ -12,9 +12,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._ratings.synthetic.kernel_random import below, normal, uniform, walk
 from recloak._ratings.synthetic.rating_times import moments, seconds_of
 

@@ -16,9 +16,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._ratings.synthetic.kernel_random import below, uniform
 from recloak._ratings.synthetic.presets import SessionHabits
 

@@ -12,9 +12,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._ratings.synthetic.item_catalogue import ItemCatalogue
 from recloak._ratings.synthetic.item_choice import STAGE_NOISE, affinity, taste_of
 from recloak._ratings.synthetic.kernel_random import normal, walk

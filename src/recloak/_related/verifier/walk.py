@@ -8,7 +8,8 @@ a group g has at least c(g) users below the line, those who hold all that g hold
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from recloak._core.compiling import njit
 
 _ONE = np.uint64(1)
 NO_LIMIT = np.int64(2**31)

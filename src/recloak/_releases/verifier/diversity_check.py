@@ -10,9 +10,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.errors import OptionError
 from recloak._core.threads import in_shares
 from recloak._ratings.ids import IdMap

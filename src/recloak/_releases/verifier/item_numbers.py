@@ -6,9 +6,9 @@ import hashlib
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 
 _EMPTY = -1
@@ -95,7 +95,7 @@ def _digest(text: str, secret: bytes) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=secret, digest_size=16).digest()
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _slot(key, keys, slots):  # type: ignore[no-untyped-def]
     """Find the key's slot, or the empty one where it would go."""
     mask = len(keys) - 1

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 
 _LITTLE = 16  # so few rows are not worth a thread
@@ -67,7 +67,8 @@ class CellBlock(NamedTuple):
 
 def scan(cells: CellBlock, words: NDArray[np.uint64], labels: Allowed, most: int) -> tuple[Rows, list[str]]:
     """Return the rows of a block of cells, and what is wrong with it; names must be 1 to ``most``."""
-    starts = _runs(cells.names)
+    begins = np.flatnonzero(cells.names[1:] != cells.names[:-1]) + 1
+    starts = np.concatenate(([0], begins, [len(cells.names)]))  # of each run of one name, and the end of the last
     names = cells.names[starts[:-1]].astype(np.int64)
     rows = Rows(names, np.diff(starts), np.empty((len(names), 2), np.uint64))
     if names.min() < 1 or names.max() > most:
@@ -75,26 +76,12 @@ def scan(cells: CellBlock, words: NDArray[np.uint64], labels: Allowed, most: int
     if (names[1:] < names[:-1]).any():
         return rows, [DISORDER]
     faults = np.zeros(2, np.bool_)
-    in_shares(_scan, len(names), starts, cells, labels, words, rows.marks, faults, little=_LITTLE)
+    bits = cells.labels.view(np.uint32)
+    in_shares(_scan, len(names), starts, cells, labels, bits, words, rows.marks, faults, little=_LITTLE)
     return rows, [fault for fault, found in zip((DISORDER, OFF_GRID), faults, strict=True) if found]
 
 
-@njit(cache=True, nogil=True)
-def _runs(names):  # type: ignore[no-untyped-def]
-    """Return where each run of one name begins, and the end of the last."""
-    n = 1
-    for r in range(1, len(names)):
-        n += names[r] != names[r - 1]
-    starts, run = np.zeros(n + 1, np.int64), 0
-    for r in range(1, len(names)):
-        if names[r] != names[r - 1]:
-            run += 1
-            starts[run] = r
-    starts[n] = len(names)
-    return starts
-
-
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _mix(word):  # type: ignore[no-untyped-def]
     """Mix 64 bits so that every bit in changes about half of those out (splitmix64's finish)."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -102,7 +89,7 @@ def _mix(word):  # type: ignore[no-untyped-def]
     return word ^ (word >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _disorder(ranks):  # type: ignore[no-untyped-def]
     """Count the items that do not stand above the one before."""
     n, before, after = 0, ranks[:-1], ranks[1:]
@@ -111,7 +98,7 @@ def _disorder(ranks):  # type: ignore[no-untyped-def]
     return n
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _off_grid(labels, low, high, per_step, values):  # type: ignore[no-untyped-def]
     """Count the labels that are not allowed."""
     n, top = 0, np.int32(len(values) - 1)
@@ -125,7 +112,7 @@ def _off_grid(labels, low, high, per_step, values):  # type: ignore[no-untyped-d
     return n
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _mark(items, bits, first_words, second_words):  # type: ignore[no-untyped-def]
     """Return the two sums over the cells of a row."""
     one, two = np.uint64(0), np.uint64(0)
@@ -138,11 +125,10 @@ def _mark(items, bits, first_words, second_words):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
-def _scan(share, n_shares, starts, cells, allowed, words, marks, faults):  # type: ignore[no-untyped-def]
+def _scan(share, n_shares, starts, cells, allowed, bits, words, marks, faults):  # type: ignore[no-untyped-def]
     """Look at every run of a share; threads never write to the same row."""
     _, items, ranks, labels = cells
     low, high, per_step, values = allowed
-    bits = labels.view(np.uint32)
     for run in range(share, len(starts) - 1, n_shares):
         first, stop = starts[run], starts[run + 1]
         if _disorder(ranks[first:stop]):
