@@ -26,6 +26,7 @@ def test_equal_rows_and_only_those_have_equal_marks(tmp_path, layout, text):
         ratings = Ratings.from_arrays(ratings.users(), [f"item {9 - item}" for item in ratings.items], ratings.values)
     folder = some_release(ratings, k=3, mode="pure", grid=0.5).write(tmp_path / "out", layout=layout)
     claims, _ = read_claims(folder)
+    assert claims is not None
     items = ItemNumbers(secrets.token_bytes(32))
     summary, found = inspect_part(claims.cell_parts[0], claims, items)
     assert (summary.state, summary.problems) == ("read", [])
@@ -89,6 +90,7 @@ def test_the_numbers_of_items_stay_as_their_table_grows():
 )
 def test_a_part_that_is_not_what_the_manifest_says_is_told(tmp_path, change, state, problem):
     claims, _ = read_claims(some_release(some_ratings(30, 8), k=3, mode="pure").write(tmp_path / "out"))
+    assert claims is not None
     part, claims = change(claims.cell_parts[0], claims)
     summary, _ = inspect_part(part, claims, ItemNumbers(SECRET))
     assert summary.state == state
