@@ -15,6 +15,7 @@ from pyspark.sql import functions as sf
 from recloak._core.errors import SourceError
 from recloak._evaluation.model import Accuracy
 from recloak._ratings.options import ReadOptions
+from recloak._releases.model.release_format import TABLES
 from recloak._spark.array_cells import address
 from recloak._spark.source import Source, open_source
 
@@ -32,7 +33,8 @@ def target_deviation(
         raise SourceError("there is no mapping.parquet: not the private folder of a release", file=private)
     known = spark.read.parquet(address(mapping)).withColumnRenamed("user_id", "source_user")
     asked = _asked(held_out).join(known, sf.col("user_id") == sf.col("source_user"))
-    return _accuracy(asked.join(_labels(spark, folder), on=_keys(folder), how="left"))
+    table, name = _cells(folder)
+    return _accuracy(asked.join(spark.read.parquet(address(table)), on=[name, "item"], how="left"))
 
 
 def _asked(source: Source) -> DataFrame:
@@ -41,15 +43,13 @@ def _asked(source: Source) -> DataFrame:
     )
 
 
-def _keys(folder: Path) -> list[str]:
-    return ["user", "item"] if (folder / "ratings.parquet").exists() else ["group", "item"]
-
-
-def _labels(spark: SparkSession, folder: Path) -> DataFrame:
-    table = next((folder / name for name in ("ratings.parquet", "profiles.parquet") if (folder / name).exists()), None)
-    if table is None:
-        raise SourceError("there are neither Parquet profiles nor ratings in the folder", file=folder)
-    return spark.read.parquet(address(table))
+def _cells(folder: Path) -> tuple[Path, str]:
+    """Return the table that holds the labels, and the column that says whose they are."""
+    for tables in TABLES.values():
+        table, columns = next(iter(tables.items()))
+        if (folder / f"{table}.parquet").exists():
+            return folder / f"{table}.parquet", columns[0]
+    raise SourceError("there are neither Parquet profiles nor ratings in the folder", file=folder)
 
 
 def _accuracy(rows: DataFrame) -> Accuracy:

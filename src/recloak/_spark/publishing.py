@@ -75,8 +75,9 @@ def publish(
         with row_by_row(spark):
             plan, groups = work.group(blocks, scratch)
             with both_or_none(public, hidden) as (aside, hidden_aside):
-                facts = work.write(blocks, plan, groups, PartFolders(aside, hidden_aside, scratch))
-                require_pass(work.verify(PartFolders(aside, hidden_aside, scratch), facts, blocks))
+                places = PartFolders(aside, hidden_aside, scratch)
+                facts = work.write(blocks, plan, groups, places)
+                require_pass(work.verify(places, facts, blocks))
                 write_account(hidden_aside, work.account(blocks), about_release(public, aside, layout, "parquet"))
     return FolderRelease(facts, public, hidden)
 

@@ -33,7 +33,7 @@ from recloak._spark.naming import Map
 from recloak._spark.user_blocks import Blocks, ratings_in
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _FOUND = {
     "place": pa.int32(),  # of the part
@@ -44,6 +44,10 @@ _FOUND = {
     "one": pa.int64(),
     "two": pa.int64(),
 }
+_SUMS = (
+    "sum(size) n_users", "sum(size * n) n_ratings", "min(n) fewest", "max(n) most",
+    "min(if(n = 0, name, null)) bare", "min(if(size = 0, name, null)) empty",
+)  # fmt: skip
 _MOST_BITS = 32 * 10**9  # items times rows that a worker holds to check diversity: 4 GB
 
 
@@ -108,7 +112,7 @@ class SparkInspection:
         shared = rows.groupBy("one", "two").agg(sf.sum("size").alias("size"))
         smallest = shared.agg(sf.min("size").alias("k"), sf.count("*").alias("n_distinct")).collect()[0]
         n_items = self._found.where(sf.col("item").isNotNull()).select("item").distinct().count()
-        return Totals(n_items=n_items, **smallest.asDict(), **rows.agg(*_sums()).collect()[0].asDict())
+        return Totals(n_items=n_items, **smallest.asDict(), **rows.selectExpr(*_SUMS).collect()[0].asDict())
 
     def starved(self, original: Blocks, diversity: Diversity) -> Starved:
         """Compare every block of the original with the whole release, which each task reads for itself."""
@@ -159,22 +163,6 @@ def _batch(place: int, n: int, given: dict[str, Any]) -> pa.RecordBatch:
 def _padded(names: DataFrame, rows: DataFrame) -> DataFrame:
     """Join what is known of names to them, zeros where nothing is."""
     return names.join(rows, "name", "left").fillna(0)
-
-
-def _sums() -> list[Column]:
-    """Return what `Totals` wants to know of all rows."""
-
-    def first_without(column: str) -> Column:
-        return sf.min(sf.when(sf.col(column) == 0, sf.col("name")))
-
-    return [
-        sf.sum("size").alias("n_users"),
-        sf.sum(sf.col("size") * sf.col("n")).alias("n_ratings"),
-        sf.min("n").alias("fewest"),
-        sf.max("n").alias("most"),
-        first_without("n").alias("bare"),
-        first_without("size").alias("empty"),
-    ]
 
 
 def _require_memory(claims: Claims) -> None:

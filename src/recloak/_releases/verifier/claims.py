@@ -279,25 +279,17 @@ def digest_of(path: Path) -> str:
 
 def _claims(folder: Path, manifest: dict[str, Any]) -> Claims:
     files, diversity = manifest["files"], manifest["diversity"]
-    parts = _parts(manifest)
+    same = ("layout", "file_format", "k", "mode", "grid", "n_users", "n_items", "n_ratings", "n_groups")
     return Claims(
-        folder,
-        manifest["layout"],
-        manifest["file_format"],
-        manifest["k"],
-        manifest["mode"],
-        manifest["grid"],
-        None if diversity is None else Diversity.parse(diversity),
-        manifest.get("max_link"),
-        manifest["n_users"],
-        manifest["n_items"],
-        manifest["n_ratings"],
-        manifest["n_groups"],
-        float(manifest["scale"]["low"]),
-        float(manifest["scale"]["high"]),
-        tuple(
+        folder=folder,
+        **{name: manifest[name] for name in same},
+        diversity=None if diversity is None else Diversity.parse(diversity),
+        max_link=manifest.get("max_link"),
+        low=float(manifest["scale"]["low"]),
+        high=float(manifest["scale"]["high"]),
+        parts=tuple(
             Part(table, name, files[name]["sha256"], files[name]["rows"])
-            for table, names in parts.items()
+            for table, names in _parts(manifest).items()
             for name in names
         ),
     )

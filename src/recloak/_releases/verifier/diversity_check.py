@@ -19,7 +19,7 @@ from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
 from recloak._releases.model.release_format import Diversity
 from recloak._releases.verifier.claims import Claims
-from recloak._releases.verifier.shown_cells import shown_cells
+from recloak._releases.verifier.part_findings import shown_cells
 
 _MOST_SETS = 1e10
 

@@ -37,19 +37,15 @@ class Inspection(Protocol):
     @property
     def summaries(self) -> Sequence[Summary]:
         """The parts, in the order of the manifest."""
-        ...
 
     def totals(self) -> Totals:
         """Add the parts up; asked for only if each part by itself is right."""
-        ...
 
     def starved(self, original: Any, diversity: Diversity) -> Starved:
         """Count the users whose items stand together in too few rows."""
-        ...
 
     def exceeded(self, original: Any, mapping: Any) -> Exceeded | None:
         """Count the cells above the cap on links; None where the mapping is not one of these users."""
-        ...
 
 
 def check_release(

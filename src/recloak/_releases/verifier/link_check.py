@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recloak._ratings.model import Ratings
 from recloak._releases.verifier.claims import Claims, Part
-from recloak._releases.verifier.shown_cells import shown_cells
+from recloak._releases.verifier.part_findings import shown_cells
 from recloak._releases.verifier.table_blocks import blocks
 
 

@@ -1,18 +1,20 @@
 """One part of a released table, read and judged by itself, wherever it lies: hash, form, order, grid, counts, marks.
 
-`inspect_part` is all that ever looks into a table of a release. One machine calls it for one part after the other,
-Spark in a task for each; what it returns can be put together in either place.
+One machine calls `inspect_part` for one part after the other, Spark in a task for each; what it returns can be put
+together in either place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from recloak._ratings.ids import IdMap
 from recloak._releases.verifier.claims import Claims, Part, digest_of
 from recloak._releases.verifier.item_numbers import ItemNumbers
 from recloak._releases.verifier.scan import DISORDER, CellBlock, Rows, allowed, scan
@@ -112,3 +114,16 @@ def _look_at_members(part: Part, claims: Claims, *_: object) -> PartFindings:
     names, counts = np.unique(groups, return_counts=True)
     rows = Rows(names.astype(np.int64), counts, np.zeros((len(names), 2), np.uint64))
     return PartFindings(Summary(part.table, READ, problems, first, last), rows)
+
+
+def shown_cells(
+    claims: Claims, parts: Iterable[Part], item_ids: IdMap
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    """Read parts that were found in order again: users or groups and items by block, -1 for one not in ``item_ids``."""
+    items, known = ItemNumbers(), np.empty(0, np.int32)
+    for part in parts:
+        for names, ids, _ in blocks(claims.path(part), claims.columns(part)):
+            numbers = items.encode(ids)[0]
+            if len(items) > len(known):
+                known = item_ids.encode(items.ids())
+            yield names.to_numpy(), known[numbers]
