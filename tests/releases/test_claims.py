@@ -36,7 +36,6 @@ def claim(folder, place, change):
         ("pure", "layout", "wide"),
         ("pure", "file_format", "xlsx"),
         ("pure", "k", 1),
-        ("pure", "mode", "both"),
         ("pure", "paper", True),  # which has no grid, and here is one
         ("pure", "grid", 0),
         ("pure", "grid", -0.5),

@@ -69,7 +69,7 @@ def as_sentence(text: str) -> str:
 def _click_type(declared: dataclasses.Field[Any], hint: Any) -> Any:
     choices = declared.metadata.get("choices")
     if choices is not None and all(isinstance(choice, str) for choice in choices):
-        return click.Choice(choices)
+        return click.Choice(tuple(choices))
     return next((kind for kind in (int, float) if _is(hint, kind)), str)
 
 

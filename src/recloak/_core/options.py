@@ -15,7 +15,7 @@ import difflib
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -29,7 +29,7 @@ def option(
     at_least: float | None = None,
     at_most: float | None = None,
     above: float | None = None,
-    choices: tuple[Any, ...] | None = None,
+    choices: Collection[Any] | None = None,
     flag: str | None = None,
 ) -> Any:
     """Declare one field of an options value.

@@ -15,11 +15,6 @@ ACCOUNT = "account.json"
 MAPPING = "mapping.parquet"
 
 
-def default_layout(mode: str) -> str:
-    """Give the layout of a mode: padded rows are long and shared, so they are written once per group."""
-    return "grouped" if mode == "padded" else "long"
-
-
 def private_beside(public: Path) -> Path:
     """Give the private folder that publishing makes by default: beside the public one, named as it was named."""
     named = public if public.name else public.absolute()

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from recloak._core.errors import OptionError
 from recloak._ratings.model import Scale
+from recloak._releases.model.modes import MODES
 
-# Steps that fit into the scale's span by default; the step is the widest 1, 2 or 5 times a power of ten not above.
-_DEFAULT_STEPS = {"padded": 40, "pure": 8}
 _MOST_VALUES = 100_000
 
 
@@ -54,7 +53,7 @@ class Grid:
 
 
 def make_grid(scale: Scale, mode: str, wanted: float | str | None = None) -> Grid:
-    """Make the grid of a scale: a step, ``"none"`` for no grid, or nothing for the mode's default."""
+    """Return the grid of a scale: a step, ``"none"`` for no grid, or nothing for the mode's default."""
     if wanted == "none":
         return Grid(scale, None, np.empty(0, np.float32))
     step = default_step(scale, mode) if wanted is None else float(wanted)
@@ -69,14 +68,17 @@ def make_grid(scale: Scale, mode: str, wanted: float | str | None = None) -> Gri
 
 
 def default_step(scale: Scale, mode: str) -> float:
-    """Give the default step of a mode: 0.1 (padded) and 0.5 (pure) on a scale from 1 to 5, in proportion on others."""
+    """Return the default step of a mode: the widest 1, 2 or 5 times a power of ten of which enough fit the scale.
+
+    On a scale from 1 to 5 that is 0.1 (padded) and 0.5 (pure).
+    """
     if scale.span == 0:
         return 1.0
-    return _round_below(scale.span / _DEFAULT_STEPS[mode])
+    return _round_below(scale.span / MODES[mode].grid_steps)
 
 
 def _round_below(width: float) -> float:
-    """Give the widest of 1, 2, 5 times a power of ten that is not above a width."""
+    """Return the widest of 1, 2, 5 times a power of ten that is not above a width."""
     power = math.floor(math.log10(width) + 1e-9)
     leading = next(digit for digit in (5, 2, 1) if digit * 10.0**power <= width * (1 + 1e-9))
     return round(leading * 10.0**power, 12)

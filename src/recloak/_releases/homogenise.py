@@ -1,4 +1,4 @@
-"""Homogenise: give all members of a group one row of items and labels (technical report, sections 4.3 and 5.2).
+"""Homogenise: all members of a group get one row of items and labels (technical report, sections 4.3 and 5.2).
 
 Of a group C, with N(C) the items that some member rated and k' the number of members who rated item o:
 
@@ -11,6 +11,8 @@ rounded to a published grid (see `_releases.grid`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numba import njit
@@ -29,7 +31,7 @@ from recloak._releases.rating_tally import Tally, tally
 def homogenise(
     ratings: Ratings, padding: Padding, grouping: Grouping, options: HomogeniseOptions | None = None
 ) -> Profiles:
-    """Give each group its profile; groups are numbered as in the grouping."""
+    """Return the profile of each group; groups are numbered as in the grouping."""
     options = options or HomogeniseOptions()
     if not (ratings.n_users == padding.shape[0] == len(grouping.labels) and ratings.n_items == padding.shape[1]):
         raise InputError("the ratings, the padding and the grouping must be of the same users and items")
@@ -39,18 +41,32 @@ def homogenise(
 
 
 def profiles_of(cells: Tally, padding: Padding, grouping: Grouping, options: HomogeniseOptions, grid: Grid) -> Profiles:
-    """Give each group its profile from what its raters said."""
-    means = group_means(padding, grouping)
-    if options.mode == "pure":
-        cells = cells if options.max_link is None else within_cap(cells, grouping, options.max_link)
-        labels = _pure_labels(cells, means, grouping, options.min_raters, grid)
-        return SparseProfiles(cells.indptr, cells.items, labels, len(means.base))
-    indptr, items, corrections = _corrections(cells, grouping, options.min_raters)
-    return FullProfiles(means, indptr, items, corrections, grid)
+    """Return the profile of each group, made from its members' ratings as the mode says."""
+    return ROW_MAKERS[options.mode](cells, group_means(padding, grouping), grouping, options, grid)
+
+
+def _pure_rows(
+    cells: Tally, means: GroupMeans, grouping: Grouping, options: HomogeniseOptions, grid: Grid
+) -> SparseProfiles:
+    cells = cells if options.max_link is None else within_cap(cells, grouping, options.max_link)
+    labels = _pure_labels(cells, means, grouping, options.min_raters, grid)
+    return SparseProfiles(cells.indptr, cells.items, labels, len(means.base))
+
+
+def _padded_rows(
+    cells: Tally, means: GroupMeans, grouping: Grouping, options: HomogeniseOptions, grid: Grid
+) -> FullProfiles:
+    return FullProfiles(means, *_corrections(cells, grouping, options.min_raters), grid)
+
+
+RowMaker = Callable[[Tally, GroupMeans, Grouping, HomogeniseOptions, Grid], Profiles]
+
+# How the rows of each mode are made: `FullProfiles` if the mode is complete, else `SparseProfiles`.
+ROW_MAKERS: dict[str, RowMaker] = {"pure": _pure_rows, "padded": _padded_rows}
 
 
 def within_cap(cells: Tally, grouping: Grouping, max_link: float) -> Tally:
-    """Leave out the cells that more than a share of their group rated: k' / |C| > max_link.
+    """Return the cells without those that more than a share of their group rated: k' / |C| > max_link.
 
     Whoever knows a person's group is sure of the person's link to a shown item to the degree k' / |C|.
     """
@@ -63,7 +79,7 @@ def within_cap(cells: Tally, grouping: Grouping, max_link: float) -> Tally:
 
 
 def group_means(padding: Padding, grouping: Grouping) -> GroupMeans:
-    """Average the members' biases and factors; the mean prediction of a group follows by linearity."""
+    """Return the mean biases and factors of each group; its mean prediction follows by linearity."""
     starts, members = grouping.members()
     sizes = grouping.sizes.astype(np.float32)
     bias = np.add.reduceat(padding.user_bias[members], starts[:-1]) / sizes
@@ -79,7 +95,7 @@ def group_means(padding: Padding, grouping: Grouping) -> GroupMeans:
 def predicted_means(
     means: GroupMeans, groups: NDArray[np.integer], items: NDArray[np.integer], grid: Grid
 ) -> NDArray[np.float32]:
-    """Give the group's mean prediction for single (group, item) cells, on the grid: the label of a fake edge."""
+    """Return the group's mean prediction for single (group, item) cells, on the grid: the label of a fake edge."""
     dots = np.einsum("cf,fc->c", means.factors[groups], means.item_factors[:, items])
     return grid.round(means.base[items] + means.bias[groups] + dots)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from recloak._core.files import sha256_of
 from recloak._ratings.model import Scale
+from recloak._releases.model.modes import MODES
 from recloak._releases.model.release_format import FORMAT, VERSION, Diversity, sealed
 
 
@@ -33,20 +34,15 @@ class Facts:
 
     @property
     def label_meaning(self) -> str:
-        """Say in one sentence what a label is."""
-        if self.mode == "padded":
-            sentence = "A rating is the mean over all members of the group of their rating, or of a prediction of it"
-            lone = ", and a prediction alone where fewer than {0} members rated the item"
-        else:
-            sentence = "A rating is the mean over those members of the group who rated the item"
-            lone = ", and over all members, of their rating or a prediction of it, where fewer than {0} rated it"
-        lone = lone.format(self.min_raters) if self.min_raters > 1 else ""
+        """What a label is, in one sentence."""
+        mode = MODES[self.mode]
+        of_few = mode.label_of_few.format(self.min_raters) if self.min_raters > 1 else ""
         grid = "" if self.grid is None else f", rounded to steps of {self.grid:g} from {self.scale.low:g}"
-        return sentence + lone + grid + "."
+        return f"{mode.label}{of_few}{grid}."
 
 
 def promised(facts: Facts) -> list[str]:
-    """Say what the release promises; `recloak verify` checks each from the public files."""
+    """Return the sentences that a release promises; `recloak verify` checks each from the public files."""
     sentences = [
         f"Every user shares the whole row, items and ratings, with at least {facts.k - 1} other users "
         f"(k-anonymity, k = {facts.k}).",
@@ -61,8 +57,7 @@ def promised(facts: Facts) -> list[str]:
             f"No item stands in a row of whose members more than {_percent(facts.max_link)} rated it (checked against "
             "the source by its owner)."
         )
-    if facts.mode == "padded":
-        sentences.append("Every group has a rating for every item, so that the presence of an item tells nothing.")
+    sentences.extend(MODES[facts.mode].promised)
     if facts.diversity is not None:
         sentences.append(
             f"In the rows of at least {facts.diversity.l} distinct groups stands {_sets(facts.diversity)} "
@@ -72,38 +67,33 @@ def promised(facts: Facts) -> list[str]:
 
 
 def _percent(share: float) -> str:
-    """Write a share closely: 33 % would promise more than a third keeps."""
+    """Return a share as an exact percentage: 33 % would promise more than a third keeps."""
     return f"{100 * share:.6g} %"
 
 
 def _sets(diversity: Diversity) -> str:
-    """Say what stands in several rows."""
+    """Return the words for the sets of items that stand in several rows."""
     if diversity.b == 1:
         return "every item that someone rated"
     return f"every set of {'' if diversity.b is None else f'{diversity.b} '}items that someone rated together"
 
 
 def not_promised(facts: Facts) -> list[str]:
-    """Say what the release does not promise, so that nobody relies on it."""
+    """Return the sentences about what a release does not promise, so that nobody relies on it."""
     sentences = [
         "That nobody can tell which items a person rated: whoever knows a person's group learns that some of its "
         "members rated an item, with a confidence of raters divided by members, which can exceed 1/k.",
         "Safety together with another release of the same people: two different groupings can be intersected.",
         "Differential privacy: a rating depends on the data of the members of its group.",
     ]
-    if facts.mode == "pure":
-        sentences.append(
-            "That nobody can tell what a person did not rate: an item missing from a row was rated by none"
-            + ("." if facts.max_link is None else f", or by more than {_percent(facts.max_link)}, of its members.")
-        )
+    mode = MODES[facts.mode]
+    unless = "" if facts.max_link is None else f", or by more than {_percent(facts.max_link)}, of its members"
+    sentences.extend(sentence.format(unless_capped=unless) for sentence in mode.not_promised)
     if facts.paper:
         sentences.append(
             "Protection against exact averages: this is the literal method of the paper (no grid, one rater is "
-            "enough), so the denominator of an average can show how many rated, and where one rated the item the "
-            "average is that person's exact rating." if facts.mode == "pure" else
-            "Protection against exact averages: this is the literal method of the paper (no grid, one rater is "
-            "enough), so whoever can predict the other members' cells can solve an average for one person's rating."
-        )  # fmt: skip
+            f"enough), so {mode.exact_averages}."
+        )
     elif facts.grid is None or facts.min_raters < 2:
         sentences.append("Protection against exact averages: the grid or the minimum of raters was switched off.")
     return sentences
@@ -118,9 +108,9 @@ def make_manifest(
     *,
     parts: dict[str, dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Make the manifest of the files written to a folder, and seal it; ``rows`` names each table's file.
+    """Return the sealed manifest of the files in a folder; ``rows`` holds the number of rows by file.
 
-    Tables that lie in folders of parts are described by ``parts``, from the places where they were written.
+    ``parts`` describes tables that lie in folders of parts, as the tasks that wrote them did.
     """
     files = {file.name: _described(file, (rows or {}).get(file.name)) for file in folder.iterdir() if file.is_file()}
     manifest: dict[str, Any] = {

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 
 from recloak._core.errors import OptionError
 from recloak._core.options import Options, option
+from recloak._releases.model.modes import MODES, modes_with
 from recloak._releases.model.release_format import Diversity
 
-_MODE = option("padded", "pure: the items someone in the group rated; padded: all items", choices=("pure", "padded"))
+_MODE = option("padded", "; ".join(f"{mode.name}: {mode.text}" for mode in MODES.values()), choices=MODES.keys())
 _MAX_LINK = option(
-    None, "pure: leave out items that more than this share of a group rated", above=0, at_most=1
-)  # fmt: skip
+    None,
+    f"{', '.join(modes_with('max_link'))}: leave out items that more than this share of a group rated",
+    above=0,
+    at_most=1,
+)
 _GRID = option(None, "step of the published grid of labels, or none; by default chosen per mode")
 RANK = 22
 _LOW_RANK = 5
@@ -50,11 +54,9 @@ class HomogeniseOptions(Options):
     max_link: float | None = _MAX_LINK
 
     def check(self) -> None:
-        """Refuse a grid that is neither a step nor ``none``, and a cap where every item is shown."""
-        if self.max_link is not None and self.mode == "padded":
-            raise OptionError(
-                "max_link is for mode pure: a padded row has every item, so that its presence tells nothing"
-            )
+        """Raise OptionError for an option that the mode does not take, or a grid that is no step."""
+        if self.max_link is not None:
+            MODES[self.mode].require_taken("max_link")
         if isinstance(self.grid, str) and self.grid != "none":
             raise OptionError(f"grid must be a step above 0 or none, got {self.grid!r}")
 

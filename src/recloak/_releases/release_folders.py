@@ -21,8 +21,9 @@ from recloak._core.errors import OptionError, RefusedError
 from recloak._core.files import sha256_of
 from recloak._core.threads import workers
 from recloak._releases.card import data_card
-from recloak._releases.folder_checks import ACCOUNT, MAPPING, both_or_none, check_folders, default_layout
+from recloak._releases.folder_checks import ACCOUNT, MAPPING, both_or_none, check_folders
 from recloak._releases.manifest import make_manifest
+from recloak._releases.model.modes import MODES
 from recloak._releases.model.release_format import CARD, MANIFEST, TABLES, table_names
 from recloak._releases.packed_table import packed_file
 from recloak._releases.profiles import FullProfiles
@@ -38,7 +39,7 @@ def write_release(
     file_format: str = "parquet",
 ) -> Path:  # fmt: skip
     """Write a release into place, both folders or none, and give the public one."""
-    layout = layout or default_layout(release.facts.mode)
+    layout = layout or MODES[release.facts.mode].layout
     _check_choice("layout", layout, tuple(TABLES))
     _check_choice("format", file_format, ("parquet", "csv"))
     public, hidden = check_folders(folder, private)

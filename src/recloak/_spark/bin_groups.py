@@ -23,6 +23,7 @@ from recloak._releases.diversity import diversify
 from recloak._releases.grid import Grid, make_grid
 from recloak._releases.group import GroupOptions, group
 from recloak._releases.homogenise import group_means, profiles_of
+from recloak._releases.model.modes import MODES
 from recloak._releases.model.steps import Grouping, Padding
 from recloak._releases.options import PublishOptions
 from recloak._releases.profiles import FullProfiles, GroupMeans, Profiles, SparseProfiles
@@ -156,7 +157,7 @@ def profiles_from(rows: Sequence[dict[str, pa.Scalar]], plan: Plan) -> Profiles:
     parts = [array(row["items"], np.int32) for row in rows]
     items, values = np.concatenate(parts), np.concatenate([array(row["labels"], np.float32) for row in rows])
     indptr = np.concatenate(([0], np.cumsum([len(part) for part in parts])))
-    if plan.options.mode == "pure":
+    if not MODES[plan.options.mode].is_complete:
         return SparseProfiles(indptr, items, values, len(plan.item_ids))
     mean = np.stack([array(row["mean"], np.float32) for row in rows])
     bias, factors = np.ascontiguousarray(mean[:, -1]), np.ascontiguousarray(mean[:, :-1])

@@ -23,9 +23,10 @@ from recloak._core.progress import task
 from recloak._core.randomness import Randomness, Rng, randomness
 from recloak._ratings.options import ReadOptions
 from recloak._releases.card import data_card
-from recloak._releases.folder_checks import ACCOUNT, both_or_none, check_folders, default_layout
+from recloak._releases.folder_checks import ACCOUNT, both_or_none, check_folders
 from recloak._releases.group import GroupOptions
 from recloak._releases.manifest import Facts, make_manifest
+from recloak._releases.model.modes import MODES
 from recloak._releases.model.release_format import CARD, MANIFEST, TABLES
 from recloak._releases.options import PublishOptions
 from recloak._releases.pad import PadOptions
@@ -72,7 +73,8 @@ def publish(
     rng: Rng = None,
 ) -> SparkRelease:
     """Publish a source on a cluster into a folder that driver and workers reach under the same path."""
-    options, layout = options or PublishOptions(), layout or default_layout((options or PublishOptions()).mode)
+    options = options or PublishOptions()
+    layout = layout or MODES[options.mode].layout
     if layout not in TABLES:
         raise OptionError(f"layout must be one of {', '.join(TABLES)}, got {layout!r}")
     public, hidden = check_folders(folder, private)

@@ -18,6 +18,7 @@ from pyspark.sql import functions as sf
 
 from recloak._core.errors import InputError, OptionError
 from recloak._core.progress import task
+from recloak._releases.model.modes import MODES
 from recloak._releases.model.release_format import TABLES, Diversity, Verdict
 from recloak._releases.verifier.claims import Claims, read_claims
 from recloak._releases.verifier.contents import read_contents
@@ -204,8 +205,8 @@ def _count_problems(claims: Claims, found: dict[str, Any]) -> Iterator[str]:
         yield f"there are {found['n_items']} items, the manifest says {claims.n_items}"
     if found["n_ratings"] != claims.n_ratings:
         yield f"there are {found['n_ratings']} ratings, the manifest says {claims.n_ratings}"
-    if claims.mode == "padded" and (found["fewest"], found["most"]) != (claims.n_items, claims.n_items):
-        yield "in a padded release every row must have every item"
+    if MODES[claims.mode].is_complete and (found["fewest"], found["most"]) != (claims.n_items, claims.n_items):
+        yield f"in a {claims.mode} release every row must have every item"
     if found["n_distinct"] > claims.n_groups:
         yield f"there are {found['n_distinct']} distinct rows, the manifest says {claims.n_groups} groups"
 

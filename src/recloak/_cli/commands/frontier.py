@@ -11,12 +11,13 @@ from recloak._cli.common import emit_json, gather, json_option, options_of, seed
 from recloak._cli.path_types import PAGE, SOURCE_PATH
 from recloak._core.errors import OptionError
 from recloak._evaluation.options import FrontierOptions
+from recloak._releases.model.modes import MODES
 
 
 @click.command()
 @click.argument("source", metavar="SOURCE", type=SOURCE_PATH)
 @click.option("--k", "ks", default="2,5,10,20,50", show_default=True, help="Values of k, with commas between.")
-@click.option("--mode", "modes", default="pure,padded", show_default=True, help="Modes, with a comma between.")
+@click.option("--mode", "modes", default=",".join(MODES), show_default=True, help="Modes, with a comma between.")
 @click.option("-o", "--out", metavar="FILE", type=PAGE, required=True, help="Page to write (.html).")
 @options_of(FrontierOptions)
 @source_options
@@ -72,6 +73,6 @@ def _numbers(text: str) -> list[int]:
 def _modes(text: str) -> list[str]:
     found = text.split(",")
     for mode in found:
-        if mode not in ("pure", "padded"):
-            raise OptionError(f"mode must be one of pure, padded, got {mode!r}")
+        if mode not in MODES:
+            raise OptionError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
     return found

@@ -21,6 +21,8 @@ from recloak._cli.engine import engine_options, on_spark, spark_session
 from recloak._cli.path_types import SOURCE
 from recloak._core import stopping
 from recloak._core.errors import OptionError
+from recloak._releases.model.modes import MODES
+from recloak._releases.model.release_format import TABLES
 from recloak._releases.options import PadOptions, PublishOptions
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 
 _folder = click.Path(path_type=Path)
+_DEFAULT_LAYOUTS = ", ".join(sorted(f"{mode.layout} for {mode.name}" for mode in MODES.values()))
 
 
 @click.command()
@@ -40,8 +43,8 @@ _folder = click.Path(path_type=Path)
 @grid_option
 @click.option(
     "--layout",
-    type=click.Choice(["long", "grouped"]),
-    help="One row per user or per group. [default: grouped for padded, long for pure]",
+    type=click.Choice(tuple(TABLES)),
+    help=f"One row per user or per group. [default: {_DEFAULT_LAYOUTS}]",
 )
 @click.option(
     "--format",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from recloak._core.errors import OptionError
+from recloak._releases.model.modes import MODES, modes_with
 from recloak._releases.model.release_format import (
     CARD,
     FORMAT,
@@ -118,6 +119,9 @@ def _form_problems(manifest: dict[str, Any]) -> Iterator[str]:
     if wrong:
         yield f"the manifest's {wrong[0]} is of the wrong type: {manifest[wrong[0]]!r}"
         return
+    if manifest["mode"] not in MODES:
+        yield f"the release is of mode {manifest['mode']!r}, and this recloak knows {', '.join(MODES)}"
+        return
     if manifest["seal"] != sealed(manifest):
         yield "the manifest was changed after it was sealed"
     yield from _value_problems(manifest)
@@ -130,12 +134,12 @@ def _value_problems(manifest: dict[str, Any]) -> Iterator[str]:
         "layout": manifest["layout"] in TABLES,
         "file_format": manifest["file_format"] in ("parquet", "csv"),
         "k": manifest["k"] >= 2,
-        "mode": manifest["mode"] in ("pure", "padded"),
         "paper": not manifest["paper"] or (manifest["grid"] is None and manifest["min_raters"] == 1),
         "grid": manifest["grid"] is None or _is_step(manifest["grid"], manifest["scale"]),
         "min_raters": manifest["min_raters"] >= 1,
         "diversity": _is_diversity(manifest["diversity"]),
-        "max_link": manifest.get("max_link") is None or (manifest["mode"] == "pure" and 0 < manifest["max_link"] <= 1),
+        "max_link": manifest.get("max_link") is None
+        or (manifest["mode"] in modes_with("max_link") and 0 < manifest["max_link"] <= 1),
         "n_users": 2 <= manifest["n_users"] < 2**31,
         "n_items": 1 <= manifest["n_items"] < 2**31,
         "n_ratings": manifest["n_ratings"] >= 1,

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from recloak._core import progress
+from recloak._releases.model.modes import MODES
 from recloak._releases.model.release_format import TABLES
 from recloak._releases.verifier.claims import Claims
 from recloak._releases.verifier.item_numbers import ItemNumbers
@@ -120,7 +121,7 @@ def _count_problems(
     n_ratings = int((rows.counts * sizes).sum())
     if n_ratings != claims.n_ratings:
         yield f"there are {n_ratings} ratings, the manifest says {claims.n_ratings}"
-    if claims.mode == "padded" and (rows.counts != claims.n_items).any():
-        yield "in a padded release every row must have every item"
+    if MODES[claims.mode].is_complete and (rows.counts != claims.n_items).any():
+        yield f"in a {claims.mode} release every row must have every item"
     if n_groups > claims.n_groups:
         yield f"there are {n_groups} distinct rows, the manifest says {claims.n_groups} groups"
