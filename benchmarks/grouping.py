@@ -31,7 +31,8 @@ from recloak._ratings.readers import read
 from recloak._releases.embed import embed
 from recloak._releases.group import GroupOptions, group, group_points
 from recloak._releases.model.steps import Padding
-from recloak._releases.pad import RANK, PadOptions, pad
+from recloak._releases.options import RANK, PadOptions
+from recloak._releases.pad import pad
 
 Points = NDArray[np.float32]
 Labels = NDArray[np.int32]

@@ -20,7 +20,8 @@ from recloak._ratings.readers import read
 from recloak._ratings.synthetic.options import SynthOptions
 from recloak._ratings.synthetic.rating_stream import synthesise
 from recloak._releases.model.steps import Padding
-from recloak._releases.pad import RANK, PadOptions, pad
+from recloak._releases.options import RANK, PadOptions
+from recloak._releases.pad import pad
 
 NETFLIX = 480_189, 17_770, 100_480_507  # users, items, ratings
 LADDER: tuple[dict[str, Any], ...] = (

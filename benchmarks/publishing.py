@@ -26,8 +26,8 @@ from recloak._releases.grid import make_grid
 from recloak._releases.group import GroupOptions, group
 from recloak._releases.homogenise import profiles_of
 from recloak._releases.model.steps import Grouping
-from recloak._releases.options import HomogeniseOptions
-from recloak._releases.pad import PadOptions, pad
+from recloak._releases.options import HomogeniseOptions, PadOptions
+from recloak._releases.pad import pad
 from recloak._releases.profiles import Profiles
 from recloak._releases.rating_tally import Tally, tally
 

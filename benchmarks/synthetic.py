@@ -131,7 +131,8 @@ def read_rows(path: str, n_users: int) -> Ratings:
 
 def ladder(ratings: Ratings, rank: int) -> list[float]:
     """Give the held-out RMSE of item means, of the bias model and of the factorisation; rows must ascend by time."""
-    from recloak._releases.pad import PadOptions, pad
+    from recloak._releases.options import PadOptions
+    from recloak._releases.pad import pad
 
     held = last_of_each(ratings.activity)
     users, items, values = ratings.users()[held], ratings.items[held], ratings.values[held]

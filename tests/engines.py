@@ -13,8 +13,7 @@ import pytest
 from recloak._core.errors import MissingExtraError
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.readers import read
-from recloak._releases.options import PublishOptions
-from recloak._releases.pad import PadOptions
+from recloak._releases.options import PadOptions, PublishOptions
 from recloak._releases.publishing import publish as publish_here
 from recloak._releases.verifier import verify as verify_here
 

@@ -5,16 +5,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recloak._releases.model.modes import MODES
+from recloak._releases.predictors import PREDICTORS
 
 SOURCE = Path(__file__).parents[1] / "src" / "recloak"
-NAMES = {*MODES}
+NAMES = {*MODES, *PREDICTORS}
 
 
 def compared(path: Path) -> Iterator[str]:
     """Yield the texts that a module compares something with, or matches it against."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Compare | ast.MatchValue):
-            yield from (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
+            yield from (str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant))
 
 
 def test_no_module_compares_with_the_name_of_a_kind():

@@ -18,8 +18,8 @@ from recloak._evaluation.ranking import rank
 from recloak._evaluation.shape import METRICS, histogram, pairs_within, pairwise, popularity_distance, shape
 from recloak._evaluation.trial_release import publish_aside, try_out
 from recloak._ratings.model import Ratings
-from recloak._releases.options import PublishOptions
-from recloak._releases.pad import PadOptions, pad
+from recloak._releases.options import PadOptions, PublishOptions
+from recloak._releases.pad import pad
 
 
 @st.composite

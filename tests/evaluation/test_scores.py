@@ -24,7 +24,8 @@ from recloak._evaluation.ranking import probe_users, rank
 from recloak._evaluation.recommenders import as_training_set
 from recloak._evaluation.shape import histogram, padded_histogram, pairwise, popularity_distance, shape
 from recloak._ratings.model import Ratings
-from recloak._releases.pad import PadOptions, pad
+from recloak._releases.options import PadOptions
+from recloak._releases.pad import pad
 
 
 def probe_of(*rows):

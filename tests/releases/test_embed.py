@@ -9,7 +9,8 @@ from recloak._ratings.model import Ratings
 from recloak._releases.bin_tree import even_bins
 from recloak._releases.embed import embed, root
 from recloak._releases.group import GroupOptions, crowding, group, user_weights
-from recloak._releases.pad import PadOptions, pad
+from recloak._releases.options import PadOptions
+from recloak._releases.pad import pad
 from tests.releases.test_group import padding_of, some_points
 
 

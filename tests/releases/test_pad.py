@@ -1,5 +1,6 @@
 """Padding: what each predictor gives, and what none of them may do."""
 
+from dataclasses import replace
 from itertools import islice, pairwise
 
 import numba
@@ -8,15 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recloak._cli.open_release import publish_again
 from recloak._core import progress
 from recloak._core.errors import InputError, OptionError
 from recloak._core.randomness import randomness
 from recloak._ratings.model import Ratings
 from recloak._releases.factorise import rounds
-from recloak._releases.pad import PadOptions, item_means, pad
+from recloak._releases.options import PadOptions
+from recloak._releases.pad import pad
+from recloak._releases.predictors import PREDICTORS, Predictor, item_means
+from recloak._releases.publishing import publish
 from tests.strategies import small_ratings
-
-PREDICTORS = ["svd", "bias", "mean"]
 
 
 def planted(n_users=300, n_items=80, rank=2, share=0.3, noise=0.1, seed=0):
@@ -29,7 +32,7 @@ def planted(n_users=300, n_items=80, rank=2, share=0.3, noise=0.1, seed=0):
 
 
 @settings(max_examples=30)
-@given(small_ratings(low=0), st.sampled_from(PREDICTORS), st.integers(0, 12))
+@given(small_ratings(low=0), st.sampled_from([*PREDICTORS]), st.integers(0, 12))
 def test_every_cell_gets_a_finite_prediction(ratings, predictor, rank):
     padding = pad(ratings, PadOptions(predictor=predictor, rank=rank), rng=0)
     assert padding.shape == ratings.shape
@@ -103,17 +106,43 @@ def test_any_callable_can_be_the_predictor():
 
     def everything_is_drawn(given, rng):
         drawn.append(rng.stream().random())
-        return item_means(given, rng)
+        return item_means(given, PadOptions(), rng)
 
-    mine = pad(ratings, predictor=everything_is_drawn, rng=3)
+    mine = pad(ratings, padder=everything_is_drawn, rng=3)
     assert drawn == [randomness(3).child("pad").stream().random()]
     np.testing.assert_array_equal(mine.item_bias, pad(ratings, PadOptions(predictor="mean")).item_bias)
+
+
+def by_seven(ratings, rng):
+    """Predict every cell by the item's mean and seven: a predictor of a caller's own."""
+    return replace(item_means(ratings, PadOptions(), rng), mu=7.0)
+
+
+def test_a_release_is_made_with_a_predictor_of_the_callers_own(tmp_path):
+    ratings, _ = planted(n_users=20)
+    release = publish(ratings, k=3, grid="none", padder=by_seven, rng=0)
+    assert release.account["padding"] == {"padder": "by_seven"}
+    assert (
+        release.to_polars()["rating"].to_list()
+        != publish(ratings, k=3, grid="none", rng=0).to_polars()["rating"].to_list()
+    )
+    release.write(tmp_path / "out")
+    with pytest.raises(OptionError, match="a padder of its own"):
+        publish_again(tmp_path / "out-private", ratings)
+
+
+def test_a_predictor_is_added_by_its_value_alone(monkeypatch):
+    monkeypatch.setitem(PREDICTORS, "seven", Predictor("seven", "by seven", lambda given, _, rng: by_seven(given, rng)))
+    ratings, _ = planted(n_users=20)
+    assert pad(ratings, PadOptions(predictor="seven")).mu == 7.0
+    release = publish(ratings, k=3, pad_options=PadOptions(predictor="seven"), rng=0)
+    assert release.account["padding"]["predictor"] == "seven"
 
 
 def test_a_predictor_of_another_shape_is_refused():
     ratings, _ = planted()
     with pytest.raises(InputError, match=r"must predict \(300, 80\)"):
-        pad(ratings, predictor=lambda _, rng: item_means(planted(n_users=20)[0], rng))
+        pad(ratings, padder=lambda _, rng: item_means(planted(n_users=20)[0], PadOptions(), rng))
 
 
 def test_a_rating_of_zero_is_a_rating():

@@ -21,7 +21,8 @@ from recloak._ratings.readers import read
 from recloak._ratings.summary import summarise
 from recloak._related.options import SimilarityOptions
 from recloak._related.similarity import nearest
-from recloak._releases.pad import PadOptions, pad
+from recloak._releases.options import PadOptions
+from recloak._releases.pad import pad
 from recloak._releases.verifier import verify
 from tests.contracts.test_engines import some_ratings, write_source
 from tests.engines import Here, Spark

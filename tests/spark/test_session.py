@@ -66,7 +66,6 @@ def test_workers_of_this_machine_run_the_same_python_and_others_the_one_named(
     ("arguments", "told"),
     [
         (["publish", "x.csv", "-o", "out", "--master", "local"], "--master and --conf are for --engine spark"),
-        (["publish", "x.csv", "-o", "out", "--engine", "spark", "--format", "csv"], "writes Parquet, not csv"),
         (["publish", "x.csv", "-o", "out", "--engine", "spark", "--conf", "nothing"], "KEY=VALUE, got 'nothing'"),
     ],
 )

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from recloak._cli.engine import LocalOption
 from recloak._core import progress
 from recloak._core.options import Options
 
@@ -53,7 +54,9 @@ def _flag(declared: dataclasses.Field[Any], hint: Any, *, with_default: bool) ->
         return click.option(name, declared.name, is_flag=True, default=None, help=text)
     is_shown = with_default and default not in (None, dataclasses.MISSING)
     shown = f"  [default: {_written(default)}]" if is_shown else ""
-    return click.option(name, declared.name, type=_click_type(declared, hint), default=None, help=text + shown)
+    taken = declared.metadata.get("spark")
+    more: dict[str, Any] = {} if taken is None else {"cls": LocalOption, "taken": taken}
+    return click.option(name, declared.name, type=_click_type(declared, hint), default=None, help=text + shown, **more)
 
 
 def _written(default: Any) -> str:

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
 
 from recloak._core.errors import OptionError
+from recloak._core.options import require_on_spark
 
 F = TypeVar("F")
 ENGINES = ("local", "spark")
+
+
+class LocalOption(click.Option):
+    """An option that ``--engine spark`` does not take, or of which it takes some values only."""
+
+    def __init__(self, *args: Any, taken: Collection[Any] = (), help: str = "", **kwargs: Any) -> None:  # noqa: A002
+        self.taken = taken
+        limit = f"With --engine spark: {', '.join(map(str, taken))}." if taken else "Not with --engine spark."
+        text, gap, default = help.partition("  [default")
+        super().__init__(*args, help=f"{text} {limit}{gap}{default}", **kwargs)
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """Return the value; raise OptionError if Spark is asked for and does not take it."""
+        value = super().process_value(ctx, value)
+        if ctx.params.get("engine") == "spark":  # known already, for the engine is an eager option
+            require_on_spark(str(self.name), value, self.taken)
+        return value
 
 
 def engine_options(function: F) -> F:

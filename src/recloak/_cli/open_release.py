@@ -53,8 +53,12 @@ def publish_again(private: Path, ratings: Ratings) -> ReleaseView:
     from recloak._releases.options import PadOptions, PublishOptions
 
     account = _account(private)
-    options = PublishOptions.from_mapping(account.get("options", {}))
-    return publish_aside(ratings, options, pad_options=PadOptions.from_mapping(account.get("padding", {})))
+    options, padding = PublishOptions.from_mapping(account.get("options", {})), account.get("padding", {})
+    if "padder" in padding:
+        raise OptionError(
+            "the release was made with a padder of its owner's own: pass second=... instead of again=True"
+        )
+    return publish_aside(ratings, options, pad_options=PadOptions.from_mapping(padding))
 
 
 def _account(private: Path) -> dict[str, Any]:

@@ -31,14 +31,28 @@ def option(
     above: float | None = None,
     choices: Collection[Any] | None = None,
     flag: str | None = None,
+    spark: bool | Collection[Any] = True,
 ) -> Any:
     """Declare one field of an options value.
 
-    ``text`` is the sentence shown by ``--help``; the bounds and choices are checked whenever a value is made; ``flag``
-    is the command-line name where it differs from the field's.
+    ``text`` is the sentence shown by ``--help``, to which choices that are values by name add their own texts. The
+    bounds and choices are checked whenever a value is made. ``flag`` is the command-line name where it differs from the
+    field's. ``spark`` says whether the Spark engine takes the option, or which of its values.
     """
+    if isinstance(choices, Mapping):
+        text = "; ".join(filter(None, (text, "; ".join(f"{name}: {kind.text}" for name, kind in choices.items()))))
     rules = {"at_least": at_least, "at_most": at_most, "above": above, "choices": choices}
-    return field(default=default, metadata={"text": text, "flag": flag, **rules})
+    taken = spark if not isinstance(spark, bool) else None if spark else ()
+    return field(default=default, metadata={"text": text, "flag": flag, "spark": taken, **rules})
+
+
+def require_on_spark(name: str, value: Any, taken: Collection[Any] | None) -> None:
+    """Raise OptionError unless the Spark engine takes a value; ``taken`` None stands for every value."""
+    if taken is None or value is None or value in taken:
+        return
+    if not taken:
+        raise OptionError(f"{name}=... does not go with engine='spark'")
+    raise OptionError(f"{name} must be {' or '.join(map(str, taken))} with engine='spark', got {value!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +69,13 @@ class Options:
 
     def check(self) -> None:
         """Check rules between fields; steps override this and raise `OptionError`."""
+
+    def require_spark(self) -> None:
+        """Raise OptionError if an option is set that the Spark engine does not take."""
+        for declared in dataclasses.fields(self):
+            value = getattr(self, declared.name)
+            if value != declared.default:
+                require_on_spark(declared.name, value, declared.metadata["spark"])
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Self:

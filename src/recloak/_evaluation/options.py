@@ -11,7 +11,9 @@ from recloak._core.options import Options, option
 class EvaluateOptions(Options):
     """How an evaluation is run."""
 
-    users: int = option(2000, "how many users at most are compared with every profile and ranked for", at_least=1)
+    users: int = option(
+        2000, "how many users at most are compared with every profile and ranked for", at_least=1, spark=False
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,8 @@ from recloak._evaluation.neighbours import fit_neighbours
 from recloak._ratings.assemble import transpose_rows
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
-from recloak._releases.pad import PadOptions, pad
+from recloak._releases.options import PadOptions
+from recloak._releases.pad import pad
 
 
 class Model(Protocol):

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from recloak._core.errors import OptionError
 from recloak._core.options import Options, option
 from recloak._releases.model.modes import MODES, modes_with
-from recloak._releases.model.release_format import Diversity
+from recloak._releases.model.release_format import TABLES, Diversity
+from recloak._releases.predictors import PREDICTORS
 
-_MODE = option("padded", "; ".join(f"{mode.name}: {mode.text}" for mode in MODES.values()), choices=MODES.keys())
+_MODE = option("padded", choices=MODES)
 _MAX_LINK = option(
     None,
     f"{', '.join(modes_with('max_link'))}: leave out items that more than this share of a group rated",
     above=0,
     at_most=1,
+    spark=False,
 )
 _GRID = option(None, "step of the published grid of labels, or none; by default chosen per mode")
 RANK = 22
@@ -26,7 +28,12 @@ _LARGE_GROUPS = 20  # in groups from here on a low rank makes as good a release,
 class PadOptions(Options):
     """How missing cells are predicted."""
 
-    predictor: str = option("svd", "how missing ratings are predicted", choices=("svd", "bias", "mean"))
+    predictor: str = option(
+        "svd",
+        "how missing ratings are predicted",
+        choices=PREDICTORS,
+        spark=[one.name for one in PREDICTORS.values() if one.on_spark],
+    )
     rank: int | None = option(
         None, "number of factors of the svd predictor; by default 22, and 5 for groups of 20 or more",
         at_least=0, at_most=510,
@@ -59,6 +66,23 @@ class HomogeniseOptions(Options):
             MODES[self.mode].require_taken("max_link")
         if isinstance(self.grid, str) and self.grid != "none":
             raise OptionError(f"grid must be a step above 0 or none, got {self.grid!r}")
+
+
+_LAYOUTS = ", ".join(sorted(f"{mode.layout} for {mode.name}" for mode in MODES.values()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteOptions(Options):
+    """How the tables of a release are written."""
+
+    layout: str | None = option(None, f"one row per user or per group. [default: {_LAYOUTS}]", choices=tuple(TABLES))
+    format: str = option(
+        "parquet", "what the tables are written as", choices=("parquet", "csv"), spark=("parquet",)
+    )  # fmt: skip
+
+    def layout_of(self, mode: str) -> str:
+        """Return the layout asked for, or the default one of a mode."""
+        return self.layout or MODES[mode].layout
 
 
 @dataclass(frozen=True, kw_only=True)

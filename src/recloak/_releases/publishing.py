@@ -20,8 +20,9 @@ from recloak._releases.group import GroupOptions, group
 from recloak._releases.homogenise import group_means, profiles_of
 from recloak._releases.manifest import Facts
 from recloak._releases.model.steps import Grouping, Padding
-from recloak._releases.options import PublishOptions
-from recloak._releases.pad import PadOptions, pad
+from recloak._releases.options import PadOptions, PublishOptions
+from recloak._releases.pad import pad
+from recloak._releases.predictors import Padder
 from recloak._releases.profiles import Profiles, SparseProfiles
 from recloak._releases.rating_tally import Tally, count_raters, tally
 from recloak._releases.release import Release, release
@@ -51,18 +52,20 @@ def publish(
     options: PublishOptions | None = None,
     pad_options: PadOptions | None = None,
     group_options: GroupOptions | None = None,
+    padder: Padder | None = None,
     **changes: Any,
 ) -> Release:
     """Make an anonymised release of ratings: ``publish(ratings, k=5, mode="padded", rng=0)``.
 
-    ``changes`` are fields of `PublishOptions`. Nothing is written; see `Release.write`.
+    ``changes`` are fields of `PublishOptions`; ``padder`` is a predictor of the caller's own. Nothing is written; see
+    `Release.write`.
     """
     options = (options or PublishOptions()).but(**changes)
     chance, clock = randomness(rng), StepClock()
     ratings = require_publishable(ratings, options)
     predicting = (pad_options or PadOptions()).for_groups(options.k)
     with clock.step("pad") as said:
-        padding = pad(ratings, predicting, rng=chance.child("pad"))
+        padding = pad(ratings, predicting, padder=padder, rng=chance.child("pad"))
         said["rank"] = padding.rank
     with clock.step("group") as said:
         choice = (group_options or GroupOptions()).but(k=options.k)
@@ -70,7 +73,8 @@ def publish(
         grouping.require_bounds()
         said["n_groups"] = grouping.n_groups
     made = make_release(ratings, padding, grouping, options, chance, clock)
-    return replace(made, account={**made.account, "padding": predicting.to_mapping()})
+    about = predicting.to_mapping() if padder is None else {"padder": getattr(padder, "__qualname__", "unnamed")}
+    return replace(made, account={**made.account, "padding": about})
 
 
 def make_release(

@@ -17,14 +17,14 @@ import numpy as np
 import pyarrow as pa
 
 from recloak._core import progress
-from recloak._core.errors import OptionError, RefusedError
+from recloak._core.errors import RefusedError
 from recloak._core.files import sha256_of
 from recloak._core.threads import workers
 from recloak._releases.card import data_card
 from recloak._releases.folder_checks import ACCOUNT, MAPPING, both_or_none, check_folders
 from recloak._releases.manifest import make_manifest
-from recloak._releases.model.modes import MODES
 from recloak._releases.model.release_format import CARD, MANIFEST, TABLES, table_names
+from recloak._releases.options import WriteOptions
 from recloak._releases.packed_table import packed_file
 from recloak._releases.profiles import FullProfiles
 from recloak._releases.release import ProfileBlock, Release
@@ -39,9 +39,7 @@ def write_release(
     file_format: str = "parquet",
 ) -> Path:  # fmt: skip
     """Write a release into place, both folders or none, and give the public one."""
-    layout = layout or MODES[release.facts.mode].layout
-    _check_choice("layout", layout, tuple(TABLES))
-    _check_choice("format", file_format, ("parquet", "csv"))
+    layout = WriteOptions(layout=layout, format=file_format).layout_of(release.facts.mode)
     public, hidden = check_folders(folder, private)
     with both_or_none(public, hidden) as (aside, hidden_aside):
         write_public(release, aside, layout, file_format)
@@ -50,11 +48,6 @@ def write_release(
         about["manifest_sha256"] = sha256_of(aside / MANIFEST)
         write_private(release, hidden_aside, about)
     return public
-
-
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise OptionError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
 
 
 def _require_pass(release: Release, folder: Path) -> None:

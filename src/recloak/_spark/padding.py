@@ -37,7 +37,7 @@ from recloak._releases.factorise import (
     side_sums,
 )
 from recloak._releases.model.steps import Padding
-from recloak._releases.pad import PadOptions
+from recloak._releases.options import PadOptions
 from recloak._releases.row_solver import Beliefs, RatingRows, RowSums, solve_rows, solve_sums, sum_rows
 from recloak._spark.array_cells import array, batch, rows_of, schema
 from recloak._spark.user_blocks import Blocks

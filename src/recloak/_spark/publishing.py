@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pyspark.sql import functions as sf
 
-from recloak._core.errors import InputError, OptionError, RefusedError
+from recloak._core.errors import InputError, RefusedError
 from recloak._core.files import scratch_folder, sha256_of
 from recloak._core.progress import task
 from recloak._core.randomness import Randomness, Rng, randomness
@@ -26,10 +26,8 @@ from recloak._releases.card import data_card
 from recloak._releases.folder_checks import ACCOUNT, both_or_none, check_folders
 from recloak._releases.group import GroupOptions
 from recloak._releases.manifest import Facts, make_manifest
-from recloak._releases.model.modes import MODES
-from recloak._releases.model.release_format import CARD, MANIFEST, TABLES
-from recloak._releases.options import PublishOptions
-from recloak._releases.pad import PadOptions
+from recloak._releases.model.release_format import CARD, MANIFEST
+from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
 from recloak._releases.publishing import StepClock, confidence_of
 from recloak._spark.array_cells import address, array, row_by_row
 from recloak._spark.bin_groups import Plan, group_bins
@@ -74,13 +72,11 @@ def publish(
 ) -> SparkRelease:
     """Publish a source on a cluster into a folder that driver and workers reach under the same path."""
     options = options or PublishOptions()
-    layout = layout or MODES[options.mode].layout
-    if layout not in TABLES:
-        raise OptionError(f"layout must be one of {', '.join(TABLES)}, got {layout!r}")
+    layout = WriteOptions(layout=layout).layout_of(options.mode)
     public, hidden = check_folders(folder, private)
-    if options.max_link is not None:
-        raise OptionError("engine='spark' does not cap links; leave max_link=... out or publish on one machine")
     padding = (pad_options or PadOptions()).for_groups(options.k)
+    options.require_spark()
+    padding.require_spark()
     work = _Work(
         spark, options, cutting or SparkOptions(), padding, group_options or GroupOptions(),
         layout, randomness(rng), StepClock(),

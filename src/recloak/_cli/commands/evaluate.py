@@ -18,7 +18,7 @@ from recloak._cli.common import (
     source_options,
     with_progress,
 )
-from recloak._cli.engine import engine_options, on_spark, spark_session
+from recloak._cli.engine import LocalOption, engine_options, on_spark, spark_session
 from recloak._cli.path_types import PAGE, RELEASE, SOURCE_PATH, private_of, require_private
 from recloak._core.errors import OptionError
 from recloak._core.files import written_file
@@ -42,9 +42,13 @@ _folder = click.Path(path_type=Path)
     "--probe", metavar="PROBE", type=SOURCE_PATH, help="Ratings that were left out of SOURCE before publishing."
 )
 @click.option(
-    "--holdout", type=float, metavar="SHARE", help="Hold this share out, publish the rest, and evaluate that."
+    "--holdout",
+    cls=LocalOption,
+    type=float,
+    metavar="SHARE",
+    help="Hold this share out, publish the rest, and evaluate that.",
 )
-@click.option("-o", "--out", metavar="FILE", type=PAGE, help="Page to write (.html).")
+@click.option("-o", "--out", cls=LocalOption, metavar="FILE", type=PAGE, help="Page to write (.html).")
 @engine_options
 @options_of(EvaluateOptions)
 @options_of(PublishOptions, leave_out=("grid",))
@@ -79,7 +83,7 @@ def command(
 
     options, chance = gather(EvaluateOptions, given), randomness(seed)
     if on_spark(given):
-        _deviation_on_spark(folder, private, probe, out, given, as_json)
+        _deviation_on_spark(folder, private, probe, given, as_json)
         return
     with nullcontext() if out is None else written_file(out) as aside:  # a place that cannot be written shows at once
         reading = gather(ReadOptions, given)
@@ -106,17 +110,11 @@ def command(
 
 
 def _deviation_on_spark(
-    folder: Path | None,
-    private: Path | None,
-    probe: Path | None,
-    out: Path | None,
-    given: dict[str, Any],
-    as_json: bool,
+    folder: Path | None, private: Path | None, probe: Path | None, given: dict[str, Any], as_json: bool
 ) -> None:
     from recloak._ratings.options import ReadOptions
 
-    if folder is None or probe is None or out is not None:
-        raise OptionError("--engine spark measures the target deviation of a release in DIR on --probe, without a page")
+    assert folder is not None
     with spark_session(given) as spark:
         from recloak._spark.deviations import target_deviation
 

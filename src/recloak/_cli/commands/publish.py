@@ -20,10 +20,7 @@ from recloak._cli.common import (
 from recloak._cli.engine import engine_options, on_spark, spark_session
 from recloak._cli.path_types import SOURCE
 from recloak._core import stopping
-from recloak._core.errors import OptionError
-from recloak._releases.model.modes import MODES
-from recloak._releases.model.release_format import TABLES
-from recloak._releases.options import PadOptions, PublishOptions
+from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
 
 if TYPE_CHECKING:
     from recloak._releases.manifest import Facts
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
 
 
 _folder = click.Path(path_type=Path)
-_DEFAULT_LAYOUTS = ", ".join(sorted(f"{mode.layout} for {mode.name}" for mode in MODES.values()))
 
 
 @click.command()
@@ -41,19 +37,7 @@ _DEFAULT_LAYOUTS = ", ".join(sorted(f"{mode.layout} for {mode.name}" for mode in
 )
 @options_of(PublishOptions, leave_out=("grid",))
 @grid_option
-@click.option(
-    "--layout",
-    type=click.Choice(tuple(TABLES)),
-    help=f"One row per user or per group. [default: {_DEFAULT_LAYOUTS}]",
-)
-@click.option(
-    "--format",
-    "file_format",
-    type=click.Choice(["parquet", "csv"]),
-    default="parquet",
-    show_default=True,
-    help="What the tables are written as.",
-)
+@options_of(WriteOptions)
 @click.option("--private", metavar="DIR", type=_folder, help="Where who-is-who goes. [default: DIR-private]")
 @engine_options
 @options_of(PadOptions)
@@ -64,8 +48,6 @@ _DEFAULT_LAYOUTS = ", ".join(sorted(f"{mode.layout} for {mode.name}" for mode in
 def command(
     source: str,
     output: Path,
-    layout: str | None,
-    file_format: str,
     private: Path | None,
     seed: int | None,
     as_json: bool,
@@ -77,14 +59,14 @@ def command(
     """
     from recloak._releases.folder_checks import check_folders
 
-    options = gather(PublishOptions, given)
+    options, writing = gather(PublishOptions, given), gather(WriteOptions, given)
     public, hidden = check_folders(output, private)
     if on_spark(given):
-        _tell(_on_spark(source, public, hidden, layout, file_format, options, seed, given), public, hidden, as_json)
+        _tell(_on_spark(source, public, hidden, writing.layout, options, seed, given), public, hidden, as_json)
         return
     release = _here(source, options, seed, given)
     stopping.settle()  # from here on every tick looks for a stop, and once the folders are in place it is too late
-    release.write(public, private=hidden, layout=layout, format=file_format)
+    release.write(public, private=hidden, layout=writing.layout, format=writing.format)
     _tell(release.facts, public, hidden, as_json)
 
 
@@ -109,16 +91,12 @@ def _here(source: str, options: PublishOptions, seed: int | None, given: dict[st
 
 
 def _on_spark(
-    source: str, public: Path, hidden: Path, layout: str | None, file_format: str, options: PublishOptions,
+    source: str, public: Path, hidden: Path, layout: str | None, options: PublishOptions,
     seed: int | None, given: dict[str, Any],
 ) -> Facts:  # fmt: skip
     from recloak._ratings.options import ReadOptions
 
-    if file_format != "parquet":
-        raise OptionError(f"--engine spark writes Parquet, not {file_format}")
     reading, padding = gather(ReadOptions, given), gather(PadOptions, given)
-    if padding.predictor != "svd":
-        raise OptionError(f"--engine spark predicts by svd, not {padding.predictor}")
     with spark_session(given) as spark:
         from recloak._spark.publishing import publish
 
