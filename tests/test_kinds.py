@@ -4,11 +4,12 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from recloak._related.methods import METHODS
 from recloak._releases.model.modes import MODES
 from recloak._releases.predictors import PREDICTORS
 
 SOURCE = Path(__file__).parents[1] / "src" / "recloak"
-NAMES = {*MODES, *PREDICTORS}
+NAMES = {*MODES, *PREDICTORS, *METHODS} - {"none"}  # "none" is also the word for no grid and no times
 
 
 def compared(path: Path) -> Iterator[str]:

@@ -38,11 +38,13 @@ def test_the_documentation_lists_what_spark_does_not_take():
 def test_a_command_without_an_engine_has_no_such_option():
     context = click.Context(cli)
     for name, _ in limited():
-        assert "engine" in {one.name for one in cli.get_command(context, name).params}
+        command = cli.get_command(context, name)
+        assert command is not None
+        assert "engine" in {one.name for one in command.params}
 
 
 def test_the_help_says_so_before_the_default():
-    helps = {place: one.help for place, one in limited().items()}
+    helps = {place: str(one.help) for place, one in limited().items()}
     assert "Not with --engine spark." in helps["evaluate", "--users"].partition("[default")[0]
     assert helps["publish", "--format"].endswith("With --engine spark: parquet.  [default: parquet]")
 

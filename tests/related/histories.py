@@ -56,6 +56,6 @@ def safe_releases(ratings, n_periods, top, bound, method="perm", *, more=3, budg
     for time in range(n_periods):
         window = tuple(made[len(made) - bound.span(len(made) + 1) :])
         watch = Watch(window, time, holders, bound, budget)
-        lists = anonymise(watch, nearest(ratings.until(time), top + more), top, method).lists
+        lists = anonymise(watch, nearest(ratings.until(time), top + more), top, permute=method == "perm")
         made.append(ListRelease(time + 1, time, lists))
     return made

@@ -73,7 +73,9 @@ def greedy_releases(case):
         elif method == "repeat":
             lists = true[1].lists
         else:
-            lists = literal(Watch(tuple(window), time, holders, bound), ranking, case["top"], method, **how)
+            lists = literal(
+                Watch(tuple(window), time, holders, bound), ranking, case["top"], permute=method == "perm", **how
+            )
         made.append(ListRelease(time + 1, time, Lists(lists.items)))
     return ratings, made
 

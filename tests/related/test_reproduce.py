@@ -47,7 +47,9 @@ def test_safe_methods_keep_within_every_delta_and_permuting_keeps_no_less(rating
 
 def test_the_printed_algorithm_runs_only_where_it_is_asked_for(ratings, monkeypatch):
     assert set(reproduce_passive(ratings).printed) == {"printed PERM", "printed SUPP"}
-    monkeypatch.setattr("recloak._related.nightly.literal", lambda *_: pytest.fail("the printed algorithm ran"))
+    monkeypatch.setattr(
+        "recloak._related.literal_method.literal", lambda *_, **__: pytest.fail("the printed algorithm ran")
+    )
     assert reproduce_passive(ratings, literal=False).printed == {}
 
 

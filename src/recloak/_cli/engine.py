@@ -18,11 +18,11 @@ ENGINES = ("local", "spark")
 class LocalOption(click.Option):
     """An option that ``--engine spark`` does not take, or of which it takes some values only."""
 
-    def __init__(self, *args: Any, taken: Collection[Any] = (), help: str = "", **kwargs: Any) -> None:  # noqa: A002
+    def __init__(self, *args: Any, taken: Collection[Any] = (), **kwargs: Any) -> None:
         self.taken = taken
         limit = f"With --engine spark: {', '.join(map(str, taken))}." if taken else "Not with --engine spark."
-        text, gap, default = help.partition("  [default")
-        super().__init__(*args, help=f"{text} {limit}{gap}{default}", **kwargs)
+        text, gap, default = kwargs["help"].partition("  [default")
+        super().__init__(*args, **{**kwargs, "help": f"{text} {limit}{gap}{default}"})
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         """Return the value; raise OptionError if Spark is asked for and does not take it."""

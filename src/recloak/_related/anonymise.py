@@ -17,8 +17,6 @@ never a true entry, so what suppressing keeps is known before its holes are fill
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,30 +29,23 @@ _CHEAP = 1e-3  # cost of an entry that may be seated quietly, beside 1 for one t
 _HALF = 0.5  # cost of an entry that may be seated to tell less
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Anonymised:
-    """Lists that are safe to publish."""
+def anonymise(watch: Watch, ranking: Lists, top: int, *, permute: bool = True) -> Lists:
+    """Return the ``top`` positions of every list, safe against the earlier releases of the window.
 
-    lists: Lists
-    method: str  # what made them: perm, supp or none
-
-
-def anonymise(watch: Watch, ranking: Lists, top: int, method: str = "perm") -> Anonymised:
-    """Make the ``top`` positions of every list safe against the earlier releases of the window.
-
-    ``ranking`` holds the true order of related items, best first, and beyond ``top`` what may replace them.
+    ``ranking`` holds the true order of related items, best first, and beyond ``top`` what may replace them. Without
+    ``permute`` entries are only removed and replaced.
     """
     true = ranking.items[:, :top]
     if not watch.earlier:
-        return Anonymised(Lists(true.copy()), "none")
+        return Lists(true.copy())
     thinned = true.copy()
     _suppress(watch, thinned)
-    if method == "perm":
+    if permute:
         permuted = _permuted(watch, ranking, top)
         if n_kept(permuted, true) >= n_kept(thinned, true):
-            return Anonymised(Lists(permuted), "perm")
+            return Lists(permuted)
     _replace(watch, thinned, _candidates(watch, ranking, top, with_true=False))
-    return Anonymised(Lists(thinned), "supp")
+    return Lists(thinned)
 
 
 def n_kept(published: NDArray[np.int32], true: NDArray[np.int32]) -> int:

@@ -35,8 +35,8 @@ class Literal:
     any_replacement: bool = False  # take a replacement that moved elsewhere too (the text's "S is sufficiently small")
 
 
-def literal(watch: Watch, ranking: Lists, top: int, method: str, **readings: bool) -> Lists:
-    """Run the printed algorithm (algorithm 1 with its extension to windows for ``supp``, algorithm 3 for ``perm``).
+def literal(watch: Watch, ranking: Lists, top: int, *, permute: bool, **readings: bool) -> Lists:
+    """Return the lists of the printed algorithm: 3 with ``permute``, else 1 with its extension to windows.
 
     ``readings`` are the last fields of `Literal`: what the text leaves open, read less carefully.
     """
@@ -49,7 +49,7 @@ def literal(watch: Watch, ranking: Lists, top: int, method: str, **readings: boo
     run = Literal(watch, rows, [row[:top] for row in rows], earlier, bits, {}, **readings)
     borders = _all_borders(run)
     for target in sorted(borders):
-        _anonymise(run, target, borders[target], method)
+        _anonymise(run, target, borders[target], permute=permute)
     return _as_lists(run.lists, top)
 
 
@@ -125,9 +125,9 @@ def _pruned(found: set[Background]) -> list[Background]:
     return [tuple(sorted(one)) for one in minimal]
 
 
-def _anonymise(run: Literal, target: int, border: list[Background], method: str) -> None:
+def _anonymise(run: Literal, target: int, border: list[Background], *, permute: bool) -> None:
     """Suppress or permute one target wherever its border must be hit."""
-    safe = {} if method == "supp" else _safe_positions(run, target, {j for one in border for j in one})
+    safe = _safe_positions(run, target, {j for one in border for j in one}) if permute else {}
     chosen = _locations(border, safe)
     for owner in [j for j in chosen if j not in safe]:
         _suppress(run, target, owner)

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from recloak._core.errors import InputError, OptionError, RefusedError
 from recloak._ratings.model import Ratings
 from recloak._related import history
-from recloak._related.anonymise import anonymise
 from recloak._related.history import Store
 from recloak._related.leaks import Watch
 from recloak._related.lists import build
-from recloak._related.literal_method import literal
 from recloak._related.measures import Cost, cost, reasons
+from recloak._related.methods import METHODS
 from recloak._related.model import Holders, ListRelease, Lists, require_proper, require_times
 from recloak._related.options import BoundOptions, MethodOptions, SimilarityOptions
 from recloak._related.verifier import HistoryVerdict, verify
@@ -48,21 +47,13 @@ def make_release(
         raise OptionError("literal=True follows theorem 1 to the letter and needs evidence='total'")
     window = earlier[len(earlier) - bound.span(len(earlier) + 1) :]
     started, used = clock.perf_counter(), clock.process_time()
-    lists = _lists(Watch(window, time, holders, bound, method.budget), ranking, method)
+    lists = METHODS[method.method].make(Watch(window, time, holders, bound, method.budget), ranking, method)
     seconds, cpu_seconds = clock.perf_counter() - started, clock.process_time() - used
     require_proper(lists)
     release = ListRelease(earlier[-1].number + 1 if earlier else 1, time, lists)
     verdict = verify((*window, release), holders, bound.but(window=None), newest_only=True, every=False)
     true = ranking.cut(method.top)
     return Step(release, true, verdict, cost(lists, true), seconds, cpu_seconds)
-
-
-def _lists(watch: Watch, ranking: Lists, method: MethodOptions) -> Lists:
-    if method.method in ("rp", "none"):
-        return Lists(ranking.cut(method.top).items)
-    if method.literal and watch.earlier:
-        return literal(watch, ranking, method.top, method.method)
-    return anonymise(watch, ranking, method.top, method.method).lists
 
 
 def publish(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from recloak._core.errors import OptionError
 from recloak._core.options import Options, option
+from recloak._related.methods import METHODS
 
 EVIDENCE = ("fresh", "total")
 MEASURES = ("cosine", "presence", "pearson", "adjusted", "conditional")
-METHODS = ("perm", "supp", "rp", "none")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +47,7 @@ class MethodOptions(Options):
     """How safe lists are made."""
 
     top: int = option(5, "positions of a list", at_least=1)
-    method: str = option(
-        "perm",
-        "perm: re-seat or suppress; supp: suppress only; rp: noise on the ratings; none: the true lists",
-        choices=METHODS,
-    )
+    method: str = option("perm", choices=METHODS)
     literal: bool = option(False, "run the printed algorithm, which leaves violations; the store refuses those")
     candidates: int = option(20, "how far down the ranking replacements are looked for", at_least=1)
     budget: int = option(10**8, "most steps of one exact search; where they run out, entries are removed", at_least=1)
@@ -59,6 +56,12 @@ class MethodOptions(Options):
     def depth(self) -> int:
         """Length of the ranking that the method needs."""
         return max(self.top, self.candidates)
+
+    def require_publishable(self) -> None:
+        """Raise OptionError for a method that only a simulation can run."""
+        if METHODS[self.method].uses_noise:
+            safe = " or ".join(method.name for method in METHODS.values() if method.is_safe)
+            raise OptionError(f"{self.method} protects nobody and is for `related simulate` only; use {safe}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,9 +19,10 @@ from recloak._ratings.model import Ratings
 from recloak._related.ceiling import mean_ceiling
 from recloak._related.lists import perturbed
 from recloak._related.measures import cost
+from recloak._related.methods import METHODS
 from recloak._related.model import Holders, ListRelease, Lists
 from recloak._related.nightly import Step, make_release
-from recloak._related.options import BoundOptions, MethodOptions, ProtocolOptions
+from recloak._related.options import EVIDENCE, BoundOptions, MethodOptions, ProtocolOptions
 from recloak._related.similarity import nearest
 from recloak._related.simulation import schedule
 
@@ -32,14 +33,10 @@ PARAMETERS: dict[str, tuple[float, ...]] = {
     "top": (3, 5, 10),
 }
 DEFAULTS: dict[str, float] = {"window": 4, "gap": 5, "delta": 0.1, "top": 5}
-SERIES = {
-    "PERM, fresh": ("perm", "fresh"),
-    "SUPP, fresh": ("supp", "fresh"),
-    "PERM, total": ("perm", "total"),
-    "SUPP, total": ("supp", "total"),
-    "RP": ("rp", "fresh"),
-}
-PRINTED = {"PERM, total": "printed PERM", "SUPP, total": "printed SUPP"}
+_OF_PAPER = [method for method in METHODS.values() if method.is_printed]
+SAFE_SERIES = {f"{one.label}, {evidence}": (one.name, evidence) for evidence in EVIDENCE for one in _OF_PAPER}
+SERIES = {**SAFE_SERIES, **{one.label: (one.name, "fresh") for one in METHODS.values() if one.uses_noise}}
+PRINTED = {f"{one.label}, total": f"printed {one.label}" for one in _OF_PAPER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +157,7 @@ class _Bench:
         made: list[ListRelease] = []
         steps = []
         for time in self.times(gap):
-            used = self.ranking(time, disturbed=name == "rp")
+            used = self.ranking(time, disturbed=METHODS[name].uses_noise)
             step = make_release(tuple(made), used, self.holders, time, bound, method)
             made.append(step.release)
             true = self.ranking(time).cut(method.top)

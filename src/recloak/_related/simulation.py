@@ -17,6 +17,7 @@ from recloak._related import history
 from recloak._related.history import Store
 from recloak._related.lists import perturbed
 from recloak._related.measures import cost
+from recloak._related.methods import METHODS
 from recloak._related.model import Holders, ListRelease, Lists, require_times, require_window
 from recloak._related.nightly import Step, keep, make_release, settings_of
 from recloak._related.options import BoundOptions, MethodOptions, ProtocolOptions, SimilarityOptions
@@ -150,7 +151,7 @@ def _rankings(
     """Give for every release the ranking that is worked with, and the true one."""
     left = times[start:]
     rankings = given[start:] if given else lists_by_period(ratings, left, method.depth, similarity)
-    if method.method != "rp":
+    if not METHODS[method.method].uses_noise:
         yield from ((start + n, (true, true)) for n, true in enumerate(rankings))
         return
     noisy = lists_by_period(perturbed(ratings, rng), left, method.depth, similarity)

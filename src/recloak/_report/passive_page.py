@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recloak._related.passive_experiments import DEFAULTS, PARAMETERS, SERIES, ExperimentResult, PassiveReproduction
+from recloak._related.passive_experiments import (
+    DEFAULTS,
+    PARAMETERS,
+    PRINTED,
+    SAFE_SERIES,
+    SERIES,
+    ExperimentResult,
+    PassiveReproduction,
+)
 from recloak._report.charts import Axis, Lines, lines
 from recloak._report.formats import percent
 from recloak._report.page import Account, Chapter, Fact, Good, Page, PageVerdict, Section, Table
@@ -15,7 +23,6 @@ _LABELS = {
     "delta": "delta",
     "top": "list length N",
 }
-_SAFE = tuple(name for name in SERIES if name != "RP")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +103,7 @@ def passive_page(found: PassiveReproduction, *, source: str, provenance: tuple[t
 
 
 def _verdict(found: PassiveReproduction) -> PageVerdict:
-    held = all(one.max_breach <= run[3] for run, one in found.outcomes.items() if run[0] in _SAFE)
+    held = all(one.max_breach <= run[3] for run, one in found.outcomes.items() if run[0] in SAFE_SERIES)
     default, noise = found.default("PERM, fresh"), found.default("RP")
     headline = (
         f"PERM keeps {percent(default.recall)} of all entries, and no inference from lists that moved is right in more "
@@ -123,8 +130,7 @@ def _facts(found: PassiveReproduction) -> tuple[Fact, ...]:
 
 def _frontier(found: PassiveReproduction) -> Chapter:
     """Recall against delta: what an operator chooses from."""
-    names = ("PERM, fresh", "SUPP, fresh", "PERM, total", "SUPP, total")
-    curves = {name: found.curve(name, "delta", "recall") for name in names}
+    curves = {name: found.curve(name, "delta", "recall") for name in SAFE_SERIES}
     curves["no method above (total)"] = found.ceilings
     meaning = (
         "Choose the smallest delta whose recall you can live with. Fresh bounds the probability that somebody added "
@@ -149,8 +155,9 @@ def _section(found: PassiveReproduction, figure: _Figure, parameter: str) -> Sec
 
 def _reading(figure: _Figure, curves: dict[str, dict[float, float]]) -> str:
     """Say how far the first series goes, so that a reader need not measure the drawing."""
-    first, *_, last = curves[_SAFE[0]].values()
-    return f"{_SAFE[0]}: from {first:.{figure.digits}f} to {last:.{figure.digits}f} along the axis."
+    name = next(iter(SAFE_SERIES))
+    first, *_, last = curves[name].values()
+    return f"{name}: from {first:.{figure.digits}f} to {last:.{figure.digits}f} along the axis."
 
 
 def _chart(parameter: str, label: str, curves: dict[str, dict[float, float]], *, is_share: bool) -> Lines:
@@ -169,7 +176,7 @@ def _printed(found: PassiveReproduction) -> tuple[Chapter, ...]:
     """Show the algorithm to the letter beside ours, where it was run."""
     if not found.printed:
         return ()
-    shown = {**found.printed, "PERM, total": found.default("PERM, total"), "SUPP, total": found.default("SUPP, total")}
+    shown = {**found.printed, **{name: found.default(name) for name in PRINTED}}
     head = ("Method", "Overall recall", "Targeted recall", "Suppressed per release", "Worst breach", "CPU seconds")
     meaning = (
         "The printed steps handle one item after the other: a replacement or an exchange can undo what was done "

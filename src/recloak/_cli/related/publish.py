@@ -38,14 +38,12 @@ def command(
     STORE is a file or a postgresql:// address; SOURCE holds the ratings, with times. Nothing is stored that the
     verifier refuses.
     """
-    from recloak._core.errors import OptionError
     from recloak._related.history import opened
     from recloak._related.lists import read_lists
     from recloak._related.nightly import n_late, publish
 
     method = gather(MethodOptions, given)
-    if method.method == "rp":
-        raise OptionError("rp protects nobody and is for `related simulate` only; use perm or supp")
+    method.require_publishable()
     ratings = shared.ratings_of(source, given)
     lists = None if file is None else read_lists(file, ratings.item_ids)
     with opened(store, create=True) as history:
