@@ -56,10 +56,10 @@ def test_an_option_cannot_be_changed():
 
 def test_but_changes_a_copy_and_checks_it():
     tea = Tea()
-    assert tea.but(cups=5).cups == 5
+    assert tea.replace(cups=5).cups == 5
     assert tea.cups == 2
     with pytest.raises(OptionError):
-        tea.but(cups=0)
+        tea.replace(cups=0)
 
 
 @given(

@@ -5,7 +5,7 @@ import numba
 import pytest
 
 from recloak._core import stopping
-from recloak._core.threads import apart, in_shares, workers
+from recloak._core.threads import in_shares, in_thread, workers
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +60,6 @@ def test_a_command_that_was_asked_to_stop_waits_for_nothing():
 
 
 def test_what_is_done_apart_gives_its_result_or_its_error():
-    assert apart(max, 3, 5) == 5
+    assert in_thread(max, 3, 5) == 5
     with pytest.raises(ZeroDivisionError):
-        apart(divmod, 1, 0)
+        in_thread(divmod, 1, 0)

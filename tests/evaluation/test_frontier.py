@@ -95,15 +95,15 @@ def test_a_run_that_was_stopped_goes_on_and_gives_the_same(source, tmp_path, cap
     whole, again = tmp_path / "whole.html", tmp_path / "again.html"
     assert run(["frontier", str(source), "--k", "2,4", "--mode", "padded", "-o", str(whole), *few]) == 0
     wanted = json.loads(capsys.readouterr().out)
-    measure, calls = making._Desk.release, []
+    measure, calls = making._Measurements.release, []
 
-    def stop_at_the_second(desk, k, mode):
+    def stop_at_the_second(measurements, k, mode):
         calls.append(k)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return measure(desk, k, mode)
+        return measure(measurements, k, mode)
 
-    monkeypatch.setattr(making._Desk, "release", stop_at_the_second)
+    monkeypatch.setattr(making._Measurements, "release", stop_at_the_second)
     arguments = ["frontier", str(source), "--k", "2,4", "--mode", "padded", "-o", str(again), *few]
     assert run(arguments) == 130
     assert not again.exists()

@@ -81,7 +81,7 @@ def test_a_finding_is_told_beside_what_anybody_knows_of_the_target(evidence, fou
 def test_a_search_that_was_cut_off_is_no_pass(every):
     holders, bound = Holders.of(four_people()), BoundOptions(delta=0.9)
     assert verify(two_releases(), holders, bound, every=every).passed
-    cut_off = verify(two_releases(), holders, bound.but(delta=0.2), every=every, budget=0)
+    cut_off = verify(two_releases(), holders, bound.replace(delta=0.2), every=every, budget=0)
     assert cut_off.n_unknown == 1
     assert not cut_off.passed
     assert not verify(two_releases(), holders, bound, every=False, budget=0).passed
@@ -92,7 +92,7 @@ def test_a_breach_of_exactly_delta_passes(every):
     holders, bound = Holders.of(four_people()), BoundOptions(delta=0.4, evidence="total")
     verdict = verify(two_releases(), holders, bound, every=every)
     assert (verdict.max_breach, verdict.passed) == (0.4, True)
-    assert not verify(two_releases(), holders, bound.but(delta=0.39), every=every).passed
+    assert not verify(two_releases(), holders, bound.replace(delta=0.39), every=every).passed
 
 
 def test_what_two_items_give_away_only_together_is_told_beside_what_one_gives_away():

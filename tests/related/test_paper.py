@@ -97,6 +97,6 @@ def test_the_greedy_steps_leave_this_breach(case):
 def test_the_default_leaves_none(case, method):
     ratings = ratings_of(case["matrices"])
     for evidence in ("total", "fresh"):
-        bound = bound_of(case).but(evidence=evidence)
+        bound = bound_of(case).replace(evidence=evidence)
         made = safe_releases(ratings, len(case["matrices"]), case["top"], bound, method)
         assert verify_naive(made, Holders.of(ratings), bound).passed

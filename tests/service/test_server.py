@@ -198,7 +198,7 @@ def test_the_ratings_are_read_as_told(folder):
     named = {"user": "who", "item": "film", "rating": "stars", "reader": "csv", "scale": "1,5"}
     files = {"ratings": "odd.csv", "titles": "titles.csv", "tokens": "tokens.db"}
     options = ServeOptions.from_mapping({**{name: str(folder / file) for name, file in files.items()}, **named})
-    assert options.but(port=1).reading == options.reading
+    assert options.replace(port=1).reading == options.reading
     parts = load(options, folder)
     assert parts.advisor is not None
     assert parts.advisor.index.ratings.n_users == ratings().n_users

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from recloak._attacks.model import Hits, Public
 from recloak._attacks.released_cells import count_cells, rows_of
 from recloak._core.intervals import Share, census, wilson
-from recloak._core.threads import apart
+from recloak._core.threads import in_thread
 from recloak._ratings.model import Ratings
 
 ATTACKER = "knows the target's group and bets on ten items that the target rated"
@@ -80,7 +80,7 @@ def _departures(public: Public, rows: NDArray[np.float32]) -> NDArray[np.float32
 
 def _main_directions(centred: NDArray[np.float32]) -> NDArray[np.float32]:
     """Give the leading right singular vectors, by way of the small Gram matrix of the rows: (rank, n_items)."""
-    squares, left = apart(np.linalg.eigh, (centred @ centred.T).astype(np.float64))
+    squares, left = in_thread(np.linalg.eigh, (centred @ centred.T).astype(np.float64))
     sizes = np.sqrt(np.maximum(squares[::-1], 0.0))
     rank = _rank_at_gap(sizes)
     scaled = left[:, ::-1][:, :rank] / np.maximum(sizes[:rank], 1e-9 * max(float(sizes[0]), 1e-12))

@@ -51,7 +51,7 @@ class SourceError(InputError):
 
 
 def _place(file: str | None, line: int | None) -> str:
-    """Say where: file, file and line, or nothing."""
+    """Return the words for a place: file, file and line, or nothing."""
     if file is None:
         return ""
     return f"{file}: " if line is None else f"{file}, line {line}: "

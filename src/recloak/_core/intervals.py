@@ -31,7 +31,7 @@ class Share:
 
 
 def wilson(successes: float, n: int) -> Share:
-    """Give the share of successes among n cases with its interval.
+    """Return the share of successes among n cases with its interval.
 
     With p = successes / n and z = 1.96 (Wilson 1927):
 
@@ -50,6 +50,6 @@ def wilson(successes: float, n: int) -> Share:
 
 
 def census(successes: int, n: int) -> Share:
-    """Give the share of successes where every case there is was looked at: nothing is left to chance."""
+    """Return the share of successes of a count of all cases there are, which needs no interval."""
     rate = successes / n if n else 0.0
     return Share(rate, rate, rate, n)

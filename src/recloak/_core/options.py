@@ -1,7 +1,7 @@
 """Options: one frozen value per step, each field with its text and its rule, written once.
 
 A step's options are a frozen dataclass below `Options` whose fields are made with `option`. The command line takes its
-flags, their texts and their defaults from the same fields, so that they cannot drift apart. Unknown names are refused.
+flags, their texts and their defaults from the same fields, so that both always agree. Unknown names are refused.
 
     @dataclass(frozen=True, kw_only=True)
     class GroupOptions(Options):
@@ -68,7 +68,7 @@ class Options:
         self.check()
 
     def check(self) -> None:
-        """Check rules between fields; steps override this and raise `OptionError`."""
+        """Raise OptionError if fields contradict each other; steps override this."""
 
     def require_spark(self) -> None:
         """Raise OptionError if an option is set that the Spark engine does not take."""
@@ -79,7 +79,7 @@ class Options:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Self:
-        """Make a value from names and values, refusing names that do not exist."""
+        """Return a value made from names and values; raise OptionError for a name that does not exist."""
         known = [declared.name for declared in dataclasses.fields(cls)]
         for name in values:
             if name not in known:
@@ -87,11 +87,11 @@ class Options:
         return cls(**values)
 
     def to_mapping(self) -> dict[str, Any]:
-        """Give names and values, ready for JSON; `from_mapping` takes them back."""
+        """Return names and values, ready for JSON; `from_mapping` takes them back."""
         return dataclasses.asdict(self)
 
-    def but(self, **changes: Any) -> Self:
-        """Give the same options with some changed."""
+    def replace(self, **changes: Any) -> Self:
+        """Return the same options with some changed."""
         return type(self).from_mapping({**self.to_mapping(), **changes})
 
 
@@ -115,7 +115,7 @@ def _fitted(name: str, value: Any, hint: Any) -> Any:
 
 
 def _plain_types(hint: Any) -> tuple[type, ...]:
-    """Take an annotation apart into classes that ``isinstance`` understands."""
+    """Return the classes of an annotation, for ``isinstance``."""
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
         return tuple(kind for part in typing.get_args(hint) for kind in _plain_types(part))
@@ -123,7 +123,7 @@ def _plain_types(hint: Any) -> tuple[type, ...]:
 
 
 def _check(name: str, value: Any, rules: Mapping[str, Any]) -> None:
-    """Hold a value against the rules of its field; nothing (None) is always allowed where the type allows it."""
+    """Raise OptionError if a value breaks the rules of its field; None is allowed where the type allows it."""
     if value is None:
         return
     choices = rules.get("choices")

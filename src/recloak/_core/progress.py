@@ -1,4 +1,4 @@
-"""Progress of long work, told to whoever listens.
+"""Progress of long work, reported to a listener.
 
 The library reports to the current listener and never prints; without one it is silent. The command line installs a rich
 bar with the time left when standard error is a terminal. Every tick is also a moment to stop (`_core.stopping`).
@@ -28,7 +28,7 @@ _listener: ContextVar[Listener | None] = ContextVar("recloak_progress", default=
 
 
 def _ignore(_: float = 1) -> None:
-    """Advance nothing, for nobody listens."""
+    """Advance nothing, since there is no listener."""
     stopping.check()
 
 
@@ -64,7 +64,7 @@ def listening(listener: Listener | None) -> Iterator[None]:
 
 @contextmanager
 def on_terminal() -> Iterator[None]:
-    """Show bars with the time left on standard error if it is a terminal, else stay quiet."""
+    """Show progress bars on standard error if it is a terminal."""
     from rich.console import Console  # noqa: PLC0415 (only long work on a terminal pays for rich)
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415 (likewise)
 

@@ -1,4 +1,4 @@
-"""Chance comes in by the door: one seed, and an independent stream for every step.
+"""Randomness: one seed, and an independent stream for every step.
 
 A step asks for its stream by name, so that neither the order of the steps nor the number of threads changes what it
 draws. Two streams with different names are independent (numpy's ``SeedSequence`` with different spawn keys).
@@ -25,15 +25,15 @@ class Randomness:
     path: tuple[int, ...] = ()
 
     def child(self, *names: str | int) -> Randomness:
-        """Give the randomness of a step below this one."""
+        """Return the randomness of a step below this one."""
         return Randomness(self.seed, self.path + tuple(_key(name) for name in names))
 
     def stream(self, *names: str | int) -> np.random.Generator:
-        """Give a fresh generator for the named step; asking twice gives the same numbers twice."""
+        """Return a fresh generator for the named step; asking twice gives the same numbers twice."""
         return np.random.Generator(np.random.PCG64(self.child(*names)._sequence()))
 
     def key(self, *names: str | int) -> bytes:
-        """Give 32 secret bytes for the named step, for keyed hashes."""
+        """Return 32 secret bytes for the named step, for keyed hashes."""
         return self.child(*names)._sequence().generate_state(8, np.uint32).tobytes()
 
     def _sequence(self) -> np.random.SeedSequence:
@@ -44,7 +44,7 @@ Rng = int | np.random.Generator | Randomness | None
 
 
 def randomness(rng: Rng) -> Randomness:
-    """Make a `Randomness` from a seed, a generator or nothing (then the system draws a secret seed).
+    """Return the `Randomness` of a seed, a generator or nothing (then the system draws a secret seed).
 
     A generator is advanced by one draw, so that two calls with the same generator differ.
     """
@@ -69,5 +69,5 @@ def seed_or_rng(seed: int | None, rng: Rng) -> Randomness:
 
 
 def _key(name: str | int) -> int:
-    """Turn a step's name into a spawn key; numbers stay apart from names."""
+    """Return the spawn key of a step's name; numbers and names never share one."""
     return name if isinstance(name, int) else zlib.crc32(name.encode()) + (1 << 32)

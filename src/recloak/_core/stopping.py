@@ -1,4 +1,4 @@
-"""A request to stop, remembered until it is heard.
+"""A request to stop, remembered until the work checks for it.
 
 Python raises KeyboardInterrupt wherever the main thread happens to be. Inside a callback (a finaliser, compiled code
 that calls back) it is printed and lost, and the work goes on. The command line therefore notes the request here before
@@ -15,13 +15,13 @@ from contextlib import contextmanager
 
 
 class _Request:
-    """Whether anybody has asked."""
+    """Whether a stop was requested."""
 
     asked = False
 
 
 class _Holding(threading.local):
-    """How many blocks of this thread let a request wait; only the main thread is ever interrupted."""
+    """How many blocks of this thread hold requests back; only the main thread is ever interrupted."""
 
     n = 0
 
@@ -30,31 +30,31 @@ _request, _holding = _Request(), _Holding()
 
 
 def begin() -> None:
-    """Begin a run that nobody has asked to stop."""
+    """Start a run, without a request to stop."""
     _request.asked, _holding.n = False, 0
 
 
 def ask() -> None:
-    """Note a request to stop, and raise it here and now unless it has to wait for a check."""
+    """Note a request to stop, and raise KeyboardInterrupt unless it has to wait for a check."""
     _request.asked = True
     if not _holding.n:
         raise KeyboardInterrupt
 
 
 def asked() -> bool:
-    """Tell whether a stop has been asked for."""
+    """Return whether a stop has been asked for."""
     return _request.asked
 
 
 def check() -> None:
-    """Raise a request that has not been heard yet."""
+    """Raise KeyboardInterrupt if a stop was requested."""
     if _request.asked:
         raise KeyboardInterrupt
 
 
 @contextmanager
 def at_checks() -> Iterator[None]:
-    """Let a request wait for the next check, where an interruption in the middle would leave things half done."""
+    """Hold requests back until the next check, where an interruption would leave things half done."""
     _holding.n += 1
     try:
         yield
@@ -62,6 +62,6 @@ def at_checks() -> Iterator[None]:
         _holding.n -= 1
 
 
-def settle() -> None:
-    """Let requests wait for a check from here to the end of the run: past the last one it is too late to stop."""
+def stop_at_checks_only() -> None:
+    """Hold requests back until a check from here to the end of the run: after the last one it is too late."""
     _holding.n += 1

@@ -2,8 +2,8 @@
 
 A kernel compiled with ``nogil=True`` takes the number of its share and the number of shares first, and does the tasks
 ``share, share + n_shares, ...``, so that heavy tasks spread. It compiles several times faster than a parallel loop of
-numba's, and little work stays in the calling thread, where it costs no more than a call. Whoever is interrupted
-waits for what runs at that moment at most, and the command line not even for that.
+numba's, and little work stays in the calling thread, where it costs no more than a call. An interruption waits for the
+shares that run at that moment, and on the command line not even for those.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ T = TypeVar("T")
 
 @contextmanager
 def workers(n_threads: int) -> Iterator[ThreadPoolExecutor]:
-    """Give threads to work in; where the block fails, what waits for them is dropped and what runs is waited for.
+    """Open a pool of threads; if the block fails, waiting work is dropped and running work is finished first.
 
-    A command that was asked to stop leaves without them, whatever they do, so it does not wait either.
+    A command that was asked to stop does not wait for running work.
     """
     pool = ThreadPoolExecutor(n_threads)
     try:
@@ -36,8 +36,8 @@ def workers(n_threads: int) -> Iterator[ThreadPoolExecutor]:
         pool.shutdown(wait=not stopping.asked(), cancel_futures=True)
 
 
-def apart(work: Callable[..., T], *arguments: Any) -> T:
-    """Do one long piece of compiled work in a thread of its own, so that whoever waits for it can be interrupted."""
+def in_thread(work: Callable[..., T], *arguments: Any) -> T:
+    """Return ``work(*arguments)``, done in a thread of its own so that Ctrl-C can interrupt the wait."""
     with workers(1) as pool:
         return pool.submit(work, *arguments).result()
 

@@ -91,11 +91,11 @@ def frontier(
     if (largest := max(k for k, _ in wanted)) > ratings.n_users:  # told before the first release, not after many
         raise InputError(f"there must be at least k = {largest} users with ratings, got {ratings.n_users}")
     rest, probe = hold_out(ratings, options.holdout, rng=chance.child("trial"))
-    desk = _Desk(rest, probe, options, chance)
+    measurements = _Measurements(rest, probe, options, chance)
     with task("frontier", 1 + len(wanted)) as advance:
         for k, mode in ((1, "original"), *wanted):
             if (k, mode) not in known:
-                known[k, mode] = desk.original() if mode == "original" else desk.release(k, mode)
+                known[k, mode] = measurements.original() if mode == "original" else measurements.release(k, mode)
                 keep(known[k, mode])
             advance(1)
     mean = accuracy_of(fit_item_mean(rest, chance).predict(probe.users, probe.items), probe.values)
@@ -103,7 +103,7 @@ def frontier(
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Desk:
+class _Measurements:
     """What the points share."""
 
     ratings: Ratings

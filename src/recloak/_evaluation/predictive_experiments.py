@@ -33,7 +33,7 @@ from recloak._releases.options import PublishOptions
 from recloak._releases.pad import pad
 from recloak._releases.publishing import make_release
 
-MODES = {"padded": "padded", "simple": "pure"}  # the older papers call pure "simple"
+PAPER_MODES = {"padded": "padded", "simple": "pure"}  # the older papers call pure "simple"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +67,17 @@ def repeat(ratings: Ratings, options: PredictiveOptions | None = None, *, rng: R
     options, chance = options or PredictiveOptions(), randomness(rng)
     rest, probe = hold_out(ratings, options.holdout, rng=chance.child("trial"))
     padding = pad(rest, rng=chance.child("pad"))
-    desk = _Desk(rest, probe, padding, options, chance)
+    experiments = _Experiments(rest, probe, padding, options, chance)
     with task("repeating", 6) as advance:
         releases = {}
         for k in sorted({options.k_small, options.k_large}):
             grouping = group(padding, GroupOptions(k=k), ratings=rest, rng=chance.child("group", k))
-            for name, mode in MODES.items():
-                releases[f"{name} {k}"] = desk.scores(grouping, k, mode)
+            for name, mode in PAPER_MODES.items():
+                releases[f"{name} {k}"] = experiments.scores(grouping, k, mode)
                 advance(1)
             labels = grouping.labels
         bins, largest = bin_sizes(rest, padding, chance)
-        pairs = desk.pairs(largest, labels)
+        pairs = experiments.pairs(largest, labels)
         advance(1)
         original = accuracy_of(padding.predict(probe.users, probe.items), probe.values)
         after = padded_histogram(rest, padding, most_users=options.users, rng=chance)
@@ -86,7 +86,7 @@ def repeat(ratings: Ratings, options: PredictiveOptions | None = None, *, rng: R
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Desk:
+class _Experiments:
     """What the experiments share."""
 
     ratings: Ratings

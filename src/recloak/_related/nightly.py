@@ -51,7 +51,7 @@ def make_release(
     seconds, cpu_seconds = clock.perf_counter() - started, clock.process_time() - used
     require_proper(lists)
     release = ListRelease(earlier[-1].number + 1 if earlier else 1, time, lists)
-    verdict = verify((*window, release), holders, bound.but(window=None), newest_only=True, every=False)
+    verdict = verify((*window, release), holders, bound.replace(window=None), newest_only=True, every=False)
     true = ranking.cut(method.top)
     return Step(release, true, verdict, cost(lists, true), seconds, cpu_seconds)
 

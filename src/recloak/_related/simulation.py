@@ -171,7 +171,7 @@ def _record(
     before = 0.0
     if compare:
         window = true[len(true) - 1 - bound.span(len(true)) :]
-        before = verify(window, holders, bound.but(window=None), newest_only=True, every=False).max_breach
+        before = verify(window, holders, bound.replace(window=None), newest_only=True, every=False).max_breach
     price = cost(step.release.lists, ranking.cut(step.release.lists.top))
     n_ratings = int((holders.times <= step.release.time).sum())
     return Record(

@@ -40,7 +40,7 @@ def group_bin(
 
 
 def by_group(labels: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give starts and users by group: group g holds ``users[starts[g]:starts[g + 1]]``."""
+    """Return starts and users by group: group g holds ``users[starts[g]:starts[g + 1]]``."""
     return np.concatenate(([0], np.cumsum(np.bincount(labels)))), np.argsort(labels, kind="stable")
 
 

@@ -46,7 +46,7 @@ def bounded_means(
 def _centres(
     rows: PaddedRows, users: NDArray[np.int64], labels: NDArray[np.int32], metric: str, kind: str
 ) -> NDArray[np.float32]:
-    """Give each cluster's mean row, or the row of the member nearest to it."""
+    """Return each cluster's mean row, or the row of the member nearest to it."""
     means = rows.means(users, labels, int(labels.max()) + 1)
     if kind == "virtual":
         return means
@@ -59,7 +59,7 @@ def _centres(
 
 @njit(cache=True)
 def assign(table, order, k):  # type: ignore[no-untyped-def]
-    """Give each point (row) a cluster (column): k points in each, and n mod k more wherever they are nearest."""
+    """Return the cluster (column) of each point (row): k points each, and n mod k more where they are nearest."""
     n, n_clusters = table.shape
     labels, sizes = np.full(n, -1, np.int32), np.zeros(n_clusters, np.int64)
     for place in range(n):

@@ -39,7 +39,7 @@ class PaddedRows:
     ratings: Ratings | None = None
 
     def of(self, users: NDArray[np.integer]) -> NDArray[np.float32]:
-        """Give the rows of a few users: (len(users), n_items)."""
+        """Return the rows of a few users: (len(users), n_items)."""
         rows = self.padding.scale.clip(self.padding.rows(users)).astype(np.float32)
         if self.ratings is not None:
             for place, user in enumerate(users):
@@ -48,14 +48,14 @@ class PaddedRows:
         return rows
 
     def blocks(self, users: NDArray[np.integer]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """Give the rows of many users, a block at a time, each with its place among the users."""
+        """Return the rows of many users, a block at a time, each with its place among the users."""
         step = max(1, _CELLS // max(1, self.padding.shape[1]))
         for start in range(0, len(users), step):
             part = slice(start, min(start + step, len(users)))
             yield part, self.of(users[part])
 
     def means(self, users: NDArray[np.integer], labels: NDArray[np.integer], n_means: int) -> NDArray[np.float32]:
-        """Give the mean row of each label: (n_means, n_items); a label that nobody has gets zeros."""
+        """Return the mean row of each label: (n_means, n_items); a label that nobody has gets zeros."""
         sums = np.zeros((n_means, self.padding.shape[1]))
         for part, rows in self.blocks(users):
             own = labels[part]
@@ -65,7 +65,7 @@ class PaddedRows:
         return (sums / np.maximum(sizes, 1)[:, None]).astype(np.float32)
 
     def distances(self, users: NDArray[np.integer], centres: NDArray[np.float32], metric: str) -> NDArray[np.float32]:
-        """Give the distance of each user to each centre: (len(users), len(centres))."""
+        """Return the distance of each user to each centre: (len(users), len(centres))."""
         table = np.empty((len(users), len(centres)), np.float32)
         for part, rows in self.blocks(users):
             table[part] = distances(rows, centres, metric, self.padding.scale.span)
@@ -73,7 +73,7 @@ class PaddedRows:
 
 
 def distances(rows: NDArray[np.float32], centres: NDArray[np.float32], metric: str, span: float) -> NDArray[np.float32]:
-    """Give the distance of each row to each centre; a scale of one value has no distances but 0."""
+    """Return the distance of each row to each centre; a scale of one value has no distances but 0."""
     kind = METRICS.index(metric)
     threshold = float(metric.removeprefix("closeness-")) if kind >= _CLOSENESS else 0.0
     scale = np.float32(1.0 / span if span > 0 else 0.0)

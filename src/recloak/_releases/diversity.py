@@ -48,7 +48,7 @@ def diversify(
     *,
     rng: Rng = None,
 ) -> tuple[Profiles, int]:
-    """Give profiles that are diverse, and how many cells were added to make them so."""
+    """Return profiles that are diverse, and how many cells were added to make them so."""
     n_groups = len(profiles.counts)
     if n_groups < diversity.l:
         raise InputError(f"diversity {diversity} needs at least {diversity.l} groups, got {n_groups}")
@@ -64,7 +64,7 @@ def diversify(
 
 
 def _fed_items(profiles: SparseProfiles, ratings: Ratings, means: GroupMeans, l: int) -> Cells:  # noqa: E741
-    """Name the groups that get an item which fewer than l groups have: the nearest to those that have it."""
+    """Return the groups that get an item which fewer than l groups have: the nearest to those that have it."""
     holders = np.bincount(profiles.items, minlength=profiles.n_items)
     starved = np.flatnonzero((holders > 0) & (holders < l)).astype(np.int32)
     wanted = np.concatenate(([0], np.cumsum(l - holders[starved])))
@@ -77,7 +77,7 @@ def _fed_items(profiles: SparseProfiles, ratings: Ratings, means: GroupMeans, l:
 def _fed_sets(
     profiles: SparseProfiles, ratings: Ratings, grouping: Grouping, means: GroupMeans, diversity: Diversity
 ) -> Cells:
-    """Name the cells that bring every set of b items rated together into l groups."""
+    """Return the cells that bring every set of b items rated together into l groups."""
     assert diversity.b is not None
     _require_feasible(ratings, diversity)
     bits = bits_of(profiles.indptr, profiles.items, profiles.n_items)
@@ -106,7 +106,7 @@ def _require_feasible(ratings: Ratings, diversity: Diversity) -> None:
 
 
 def _bundled(profiles: SparseProfiles, means: GroupMeans, l: int, rng: Rng) -> Cells:  # noqa: E741
-    """Name the cells that make every bundle of at least l near groups share one item set."""
+    """Return the cells that make every bundle of at least l near groups share one item set."""
     as_users = Padding(
         0.0, means.bias, means.base, means.factors, np.ascontiguousarray(means.item_factors.T), Scale(0.0, 0.0)
     )

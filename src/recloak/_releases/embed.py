@@ -35,7 +35,7 @@ def gram(padding: Padding, weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def root(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give R with ``R R^T = matrix``, the directions of large variance first and those of none left out."""
+    """Return R with ``R R^T = matrix``, the directions of large variance first and those of none left out."""
     values, vectors = np.linalg.eigh(matrix)
     values, vectors = values[::-1], vectors[:, ::-1]
     kept = values > _NEGLIGIBLE * max(values[0], 0.0)
@@ -43,7 +43,7 @@ def root(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def embed(padding: Padding, popularity: NDArray[np.integer] | None = None) -> NDArray[np.float32]:
-    """Give one point per user: (n_users, dimensions), dimensions at most rank + 1."""
+    """Return one point per user: (n_users, dimensions), dimensions at most rank + 1."""
     x = np.column_stack([padding.user_factors, padding.user_bias])
     R = root(gram(padding, item_weights(padding, popularity))).astype(np.float32)
     return np.ascontiguousarray(x @ R)

@@ -31,7 +31,7 @@ def start_biases(by_user: RatingRows, by_item: RatingRows, mu: float, rounds: in
 
 
 def ridge_means(rows: RatingRows, mu: float, other_bias: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Give each row's mean residual, drawn towards 0."""
+    """Return each row's mean residual, drawn towards 0."""
     sums = residual_product(rows, mu, np.zeros(len(rows), np.float32), other_bias, None)[:, 0]
     return (sums / (rows.counts + BIAS_RIDGE)).astype(np.float32)
 
@@ -39,7 +39,7 @@ def ridge_means(rows: RatingRows, mu: float, other_bias: NDArray[np.float32]) ->
 def start_directions(
     by_user: RatingRows, by_item: RatingRows, mu: float, biases: Biases, guess: NDArray[np.float32], rounds: int
 ) -> NDArray[np.float32]:
-    """Give orthonormal item directions (n_items, rank) that hold most of the residuals' weight, from a first guess."""
+    """Return orthonormal item directions (n_items, rank) that hold most of the residuals, from a first guess."""
     user_bias, item_bias = biases
     user_weight, item_weight = row_weights(by_user), row_weights(by_item)
     directions = guess
@@ -51,7 +51,7 @@ def start_directions(
 
 
 def row_weights(rows: RatingRows) -> NDArray[np.float32]:
-    """Give each row its weight, as a column."""
+    """Return the weight of each row, as a column."""
     return (np.maximum(rows.counts, 1) ** _WEIGHT_EXPONENT).astype(np.float32)[:, None]
 
 

@@ -31,7 +31,7 @@ _LEAST_SHARE = 1e-6  # no variance falls below this share of the ratings' own
 
 
 def _ignore(_: float) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -73,7 +73,7 @@ def factorise(ratings: Ratings, *, rank: int, iterations: int, tolerance: float,
 
 
 def rounds(ratings: Ratings, rank: int, rng: Randomness, advance: Advance = _ignore) -> Iterator[Factorisation]:
-    """Give one factorisation after the other, each a round better, without end; tell each half of a round."""
+    """Yield one factorisation after the other, each a round better, without end; report each half of a round."""
     by_user, by_item = sides(ratings)
     items, levels = _start(by_user, by_item, rank, rng)
     while True:
@@ -87,7 +87,7 @@ def rounds(ratings: Ratings, rank: int, rng: Randomness, advance: Advance = _ign
 
 
 def sides(ratings: Ratings) -> tuple[RatingRows, RatingRows]:
-    """Give the ratings by user and by item."""
+    """Return the ratings by user and by item."""
     columns = ratings.by_item()
     return (
         RatingRows(ratings.indptr, ratings.items, ratings.values),
@@ -96,7 +96,7 @@ def sides(ratings: Ratings) -> tuple[RatingRows, RatingRows]:
 
 
 def _start(by_user: RatingRows, by_item: RatingRows, rank: int, rng: Randomness) -> tuple[Beliefs, Levels]:
-    """Give the first beliefs about the items, and the first levels."""
+    """Return the first beliefs about the items, and the first levels."""
     mu, spread = float(by_user.values.mean(dtype=np.float64)), float(by_user.values.std(dtype=np.float64)) or 1.0
     biases = start_biases(by_user, by_item, mu, START_ROUNDS)
     directions = start_directions(by_user, by_item, mu, biases, first_guess(len(by_item), rank, rng), START_ROUNDS)
@@ -109,14 +109,14 @@ def first_guess(n_items: int, rank: int, rng: Randomness) -> NDArray[np.float32]
 
 
 def first_items(directions: NDArray[np.float32], item_bias: NDArray[np.float32], spread: float) -> Beliefs:
-    """Give the first beliefs about the items, from their main directions and biases."""
+    """Return the first beliefs about the items, from their main directions and biases."""
     size = np.float32(np.sqrt(_FACTOR_SHARE * spread * len(directions)))
     mean = np.column_stack((directions * size, item_bias))
     return Beliefs(mean, np.zeros_like(mean))
 
 
 def first_levels(mu: float, spread: float, rank: int) -> Levels:
-    """Give the first levels of ratings with a mean and a standard deviation."""
+    """Return the first levels of ratings with a mean and a standard deviation."""
     prior = np.array([_FACTOR_SHARE * spread] * rank + [_BIAS_SHARE * spread**2])
     return Levels(mu, _NOISE_SHARE * spread**2, prior, prior, _LEAST_SHARE * spread**2)
 
@@ -141,22 +141,22 @@ def side_sums(beliefs: Beliefs) -> SideSums:
 
 
 def next_levels(levels: Levels, users: SideSums, items: SideSums, error: float, n_ratings: int) -> Levels:
-    """Give the levels that make the beliefs most likely; ``error`` is the expected sum of squared errors."""
+    """Return the levels that make the beliefs most likely; ``error`` is the expected sum of squared errors."""
     noise = max(error / n_ratings, levels.least)
     return Levels(levels.mu, noise, _prior(users, levels.least), _prior(items, levels.least), levels.least)
 
 
 def _prior(sums: SideSums, least: float) -> NDArray[np.float64]:
-    """Give each column's mean square over the rows with ratings."""
+    """Return each column's mean square over the rows with ratings."""
     return np.maximum(sums.squares / sums.n_known, least)
 
 
 def energy_of(levels: Levels, users: SideSums, items: SideSums, n_ratings: int) -> float:
-    """Give the free energy per rating, but for a constant, at the levels just found."""
+    """Return the free energy per rating, but for a constant, at the levels just found."""
     costs = _cost(users, levels.user_prior) + _cost(items, levels.item_prior)
     return 0.5 * float(np.log(levels.noise)) + costs / n_ratings
 
 
 def _cost(sums: SideSums, prior: NDArray[np.float64]) -> float:
-    """Give how far the beliefs have moved from the prior, in nats."""
+    """Return how far the beliefs have moved from the prior, in nats."""
     return 0.5 * (sums.n_known * float(np.log(prior).sum()) - sums.logs)

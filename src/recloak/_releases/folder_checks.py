@@ -16,13 +16,13 @@ MAPPING = "mapping.parquet"
 
 
 def private_beside(public: Path) -> Path:
-    """Give the private folder that publishing makes by default: beside the public one, named as it was named."""
+    """Return the private folder that publishing makes by default: beside the public one, named as it was named."""
     named = public if public.name else public.absolute()
     return named.with_name(f"{named.name}-private")
 
 
 def check_folders(folder: str | Path, private: str | Path | None) -> tuple[Path, Path]:
-    """Refuse folders that cannot be written to, before any work is done; give the public and the private one."""
+    """Return the public and the private folder; raise InputError if one cannot be written, before any work."""
     public = Path(folder)
     hidden = private_beside(public) if private is None else Path(private)
     outer, inner = public.resolve(), hidden.resolve()
@@ -35,14 +35,14 @@ def check_folders(folder: str | Path, private: str | Path | None) -> tuple[Path,
 
 @contextmanager
 def both_or_none(public: Path, hidden: Path) -> Iterator[tuple[Path, Path]]:
-    """Give the two folders aside; when the block ends well, the private one goes into place, then the public one."""
+    """Open both folders aside; when the block ends well, the private one goes into place, then the public one."""
     replaced = is_left_over(hidden, public)
     with written_folders(Place(hidden, 0o700, replaced), Place(public)) as (hidden_aside, aside):
         yield aside, hidden_aside
 
 
 def is_left_over(hidden: Path, public: Path) -> bool:
-    """Tell whether a private folder was left by a run that was killed before its public one was in place.
+    """Return whether a private folder was left by a run that was killed before its public one was in place.
 
     Only then may it be replaced: the account names its public folder, and that one is not there.
     """

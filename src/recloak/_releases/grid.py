@@ -44,7 +44,7 @@ class Grid:
         return BareGrid(self.scale.low, self.scale.high, self.step or 0.0, self.values)
 
     def round(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Bring values inside the scale and onto the grid; halfway goes up."""
+        """Return values inside the scale and on the grid; halfway goes up."""
         inside = self.scale.clip(values)
         if self.step is None:
             return inside.astype(np.float32)

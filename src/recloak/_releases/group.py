@@ -53,7 +53,7 @@ class GroupOptions(Options):
 def group(
     padding: Padding, options: GroupOptions | None = None, *, ratings: Ratings | None = None, rng: Rng = None
 ) -> Grouping:
-    """Give every user a group of k to 2k - 1 users with similar padded rows.
+    """Return groups of k to 2k - 1 users with similar padded rows.
 
     ``ratings`` tell how often items and users occur, so that frequent ones count more; without them all count alike.
     """
@@ -61,9 +61,9 @@ def group(
     n_users = padding.shape[0]
     if n_users < options.k:
         raise InputError(f"the number of users must be at least k = {options.k}, got {n_users}")
-    chance = randomness(rng).child("group")
+    rng = randomness(rng).child("group")
     by = _by_sampling if options.method == "paper" else _by_exchange
-    grouping = Grouping(by(padding, options, ratings, chance), options.k)
+    grouping = Grouping(by(padding, options, ratings, rng), options.k)
     grouping.require_bounds()
     return grouping
 
@@ -71,7 +71,7 @@ def group(
 def bin_users(
     padding: Padding, options: GroupOptions | None = None, *, ratings: Ratings | None = None, rng: Rng = None
 ) -> NDArray[np.int32]:
-    """Give the bins that the paper's method makes before it groups (002, figure 3: their sizes by kind of centre)."""
+    """Return the bins that the paper's method makes before it groups (002, figure 3: their sizes by kind of centre)."""
     return paper_bins(PaddedRows(padding, ratings), _sampled(options or GroupOptions()), randomness(rng).child("group"))
 
 
@@ -80,23 +80,23 @@ def _sampled(options: GroupOptions) -> Sampled:
 
 
 def _by_sampling(
-    padding: Padding, options: GroupOptions, ratings: Ratings | None, chance: Randomness
+    padding: Padding, options: GroupOptions, ratings: Ratings | None, rng: Randomness
 ) -> NDArray[np.int32]:
-    return group_sampled(PaddedRows(padding, ratings), _sampled(options), chance)
+    return group_sampled(PaddedRows(padding, ratings), _sampled(options), rng)
 
 
 def _by_exchange(
-    padding: Padding, options: GroupOptions, ratings: Ratings | None, chance: Randomness
+    padding: Padding, options: GroupOptions, ratings: Ratings | None, rng: Randomness
 ) -> NDArray[np.int32]:
     if ratings is None:
-        return group_points(embed(padding), options.k, sweeps=options.sweeps, rng=chance)
+        return group_points(embed(padding), options.k, sweeps=options.sweeps, rng=rng)
     return group_points(
         embed(padding, ratings.popularity),
         options.k,
         weights=user_weights(ratings),
-        crowding=crowding(ratings, padding, chance.stream("crowding")),
+        crowding=crowding(ratings, padding, rng.stream("crowding")),
         sweeps=options.sweeps,
-        rng=chance,
+        rng=rng,
     )
 
 
@@ -144,7 +144,7 @@ def group_points(
 
 
 def _canonical(points: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Give an order that the points alone decide: by their first dimension, and by three more where it has ties."""
+    """Return an order that the points alone decide: by their first dimension, and by three more where it has ties."""
     if not points.shape[1]:
         return np.arange(len(points))
     order = np.argsort(points[:, 0], kind="stable")
@@ -163,20 +163,20 @@ class _Work(NamedTuple):
 
 
 def _wide(points: NDArray[np.float32], order: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Give the points in an order, their dimensions filled up with zeros to a multiple of 8: registers are so wide."""
+    """Return the points in an order, their dimensions filled with zeros to a multiple of 8: the width of registers."""
     n, d = points.shape
     wide = np.zeros((n, max(8, -(-d // 8) * 8)), np.float32)
     wide[:, :d] = points[order]
     return wide
 
 
-def _group_sorted(work: _Work, sweeps: int, chance: Randomness) -> NDArray[np.int32]:
+def _group_sorted(work: _Work, sweeps: int, rng: Randomness) -> NDArray[np.int32]:
     with task("grouping", sweeps + 1) as advance:
-        order, starts = even_bins(work.points, size=START, unit=work.k, stream=chance.stream("bins"), power=4)
+        order, starts = even_bins(work.points, size=START, unit=work.k, stream=rng.stream("bins"), power=4)
         labels = start_bins(work.points, order, starts, work.k)
         advance(1)
         for sweep in range(sweeps):
-            _sweep(work, labels, chance.stream("sweep", sweep))
+            _sweep(work, labels, rng.stream("sweep", sweep))
             advance(1)
     return labels
 

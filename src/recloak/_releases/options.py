@@ -47,8 +47,8 @@ class PadOptions(Options):
         return RANK if self.rank is None else self.rank
 
     def for_groups(self, k: int) -> PadOptions:
-        """Choose the rank where none was asked for: what groups of k can carry (docs/decisions/grouping.md)."""
-        return self if self.rank is not None else self.but(rank=RANK if k < _LARGE_GROUPS else _LOW_RANK)
+        """Return the options with a rank that suits groups of k, if none was asked for (docs/decisions/grouping.md)."""
+        return self if self.rank is not None else self.replace(rank=RANK if k < _LARGE_GROUPS else _LOW_RANK)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +102,7 @@ class PublishOptions(Options):
     )
 
     def check(self) -> None:
-        """Refuse options that contradict each other or cannot be read."""
+        """Raise OptionError if options contradict each other or cannot be read."""
         if self.paper and (self.min_raters not in (None, 1) or self.grid not in (None, "none")):
             raise OptionError("paper means min_raters 1 and no grid; leave both out or leave paper out")
         if self.max_link is not None and self.diversity is not None:

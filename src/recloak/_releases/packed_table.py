@@ -59,7 +59,7 @@ class PackedSink:
 
 
 def _item_chunk(items: ItemColumn, n_rows: int, n_items: int) -> ColumnChunk:
-    """Give the column of all items, again for each row."""
+    """Return the column of all items, again for each row."""
     every = np.tile(np.arange(n_items, dtype=np.int32), n_rows)
     field = pa.field("item", items.type, nullable=False)
     return foreign_chunk(items.of(every), field, **settings({"item": items.type}, gridded=True))

@@ -73,7 +73,7 @@ def _struct(*fields: Field) -> bytes:
 
 
 def _page(kind: int, content: bytes, n_values: int) -> bytes:
-    """Give a page that is not compressed, with its header."""
+    """Return a page that is not compressed, with its header."""
     size = _integer(len(content))
     if kind == _DICTIONARY_PAGE:
         said: Field = (7, _STRUCT, _struct((1, _I32, _integer(n_values)), (2, _I32, _integer(_PLAIN))))
@@ -84,7 +84,7 @@ def _page(kind: int, content: bytes, n_values: int) -> bytes:
 
 
 def coded_chunk(values: NDArray[np.int32] | NDArray[np.float32], codes: bytes, n_values: int) -> ColumnChunk:
-    """Give a column whose values stand in a dictionary; ``codes`` are their places in it, encoded already."""
+    """Return a column whose values stand in a dictionary; ``codes`` are their places in it, encoded already."""
     dictionary = _page(_DICTIONARY_PAGE, values.tobytes(), len(values))
     data = _page(_DATA_PAGE, codes, n_values)
     kind = "FLOAT" if values.dtype == np.float32 else "INT32"
@@ -109,7 +109,7 @@ def packed_codes(codes: NDArray[np.uint8], n_codes: int) -> bytes:
 
 
 def bits_for(n_codes: int) -> int:
-    """Give the bits that the numbers below ``n_codes`` need, at least one."""
+    """Return the bits that the numbers below ``n_codes`` need, at least one."""
     return max(1, (n_codes - 1).bit_length())
 
 
@@ -125,7 +125,7 @@ def _pack(codes, width, packed):  # type: ignore[no-untyped-def]
 
 
 def foreign_chunk(column: pa.Array, field: pa.Field, **settings: object) -> ColumnChunk:
-    """Give a column as pyarrow writes it, its pages cut out of a file of its own."""
+    """Return a column as pyarrow writes it, its pages cut out of a file of its own."""
     file = io.BytesIO()
     table = pa.table([column], schema=pa.schema([field]))
     pq.write_table(table, file, row_group_size=max(len(table), 1), **settings)
@@ -145,7 +145,7 @@ def foreign_chunk(column: pa.Array, field: pa.Field, **settings: object) -> Colu
 
 
 def row_group(start: int, names: list[str], chunks: list[ColumnChunk]) -> bytes:
-    """Say in the footer's words where the columns of a row group are, which begins at a place of the file."""
+    """Return the footer's entry of a row group that begins at a place of the file."""
     entries, place = [], start
     for name, chunk in zip(names, chunks, strict=True):
         entries.append(_struct((2, _I64, _integer(place)), (3, _STRUCT, _column_metadata(name, chunk, place))))
@@ -173,7 +173,7 @@ def _column_metadata(name: str, chunk: ColumnChunk, place: int) -> bytes:
 
 
 def footer(names: list[str], kinds: list[str], n_rows: int, row_groups: list[bytes]) -> bytes:
-    """Give the end of a file: the schema, of which no column may hold nothing, and the row groups."""
+    """Return the end of a file: the schema, of which no column may hold nothing, and the row groups."""
     root = _struct((4, _BINARY, _text("schema")), (5, _I32, _integer(len(names))))
     columns = [_schema_element(name, kind) for name, kind in zip(names, kinds, strict=True)]
     said = _struct(

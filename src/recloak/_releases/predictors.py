@@ -64,7 +64,7 @@ def factors(ratings: Ratings, options: PadOptions, rng: Randomness) -> Padding:
 
 def biases(ratings: Ratings, options: PadOptions, rng: Randomness) -> Padding:
     """Predict by biases alone, which are factors of rank 0: ``r_ui = mu + b_u + b_i``."""
-    return factors(ratings, options.but(rank=0), rng)
+    return factors(ratings, options.replace(rank=0), rng)
 
 
 def item_means(ratings: Ratings, _options: PadOptions, _rng: Randomness) -> Padding:

@@ -21,9 +21,9 @@ from recloak._ratings.model import Ratings
 _WORDS = 8  # 64-bit words in one BLAKE2b digest
 
 
-def secret_key(ratings: Ratings, chance: Randomness) -> bytes:
+def secret_key(ratings: Ratings, rng: Randomness) -> bytes:
     """Mix the seed's key with a digest of the private ratings: 64 bytes."""
-    digest = hashlib.blake2b(key=chance.key("pseudonyms"))
+    digest = hashlib.blake2b(key=rng.key("pseudonyms"))
     for array in (ratings.indptr, ratings.items, ratings.values):
         digest.update(np.ascontiguousarray(array).data)
     for ids in (ratings.user_ids, ratings.item_ids):
@@ -33,7 +33,7 @@ def secret_key(ratings: Ratings, chance: Randomness) -> bytes:
 
 
 def keyed_order(key: bytes, purpose: str, n: int) -> NDArray[np.int64]:
-    """Give a uniformly random order of 0..n-1 that only the key's owner can compute: sort by a keyed hash."""
+    """Return a uniformly random order of 0..n-1 that only the key's owner can compute: sort by a keyed hash."""
     words = b"".join(
         hashlib.blake2b(block.to_bytes(8, "little"), key=key, person=purpose.encode()).digest()
         for block in range(-(-n // _WORDS))

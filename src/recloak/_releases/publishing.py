@@ -1,4 +1,4 @@
-"""The recipe: pad, group, homogenise, diversify, name afresh, in one call; each step can be called on its own."""
+"""Publish: pad, group, homogenise, diversify and name afresh in one call; each step can be called on its own."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from recloak._releases.release import Release, release
 
 
 @dataclass
-class StepClock:
-    """Keeps the numbered account of what was done, with the seconds each step took."""
+class StepLog:
+    """The numbered steps that were done, with the seconds each took."""
 
     steps: list[dict[str, Any]] = field(default_factory=list)
 
     @contextmanager
     def step(self, name: str) -> Iterator[dict[str, Any]]:
-        """Time a step; what is put into the mapping stands in its account."""
-        said: dict[str, Any] = {}
+        """Time a step; what is put into the mapping is kept with it."""
+        notes: dict[str, Any] = {}
         start, cpu = time.perf_counter(), time.process_time()
-        yield said
+        yield notes
         took = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu}
         rounded = {unit: round(value, 3) for unit, value in took.items()}
-        self.steps.append({"step": len(self.steps) + 1, "name": name, **said, **rounded})
+        self.steps.append({"step": len(self.steps) + 1, "name": name, **notes, **rounded})
 
 
 def publish(
@@ -55,60 +55,60 @@ def publish(
     padder: Padder | None = None,
     **changes: Any,
 ) -> Release:
-    """Make an anonymised release of ratings: ``publish(ratings, k=5, mode="padded", rng=0)``.
+    """Return an anonymised release of ratings: ``publish(ratings, k=5, mode="padded", rng=0)``.
 
     ``changes`` are fields of `PublishOptions`; ``padder`` is a predictor of the caller's own. Nothing is written; see
     `Release.write`.
     """
-    options = (options or PublishOptions()).but(**changes)
-    chance, clock = randomness(rng), StepClock()
+    options = (options or PublishOptions()).replace(**changes)
+    rng, log = randomness(rng), StepLog()
     ratings = require_publishable(ratings, options)
     predicting = (pad_options or PadOptions()).for_groups(options.k)
-    with clock.step("pad") as said:
-        padding = pad(ratings, predicting, padder=padder, rng=chance.child("pad"))
-        said["rank"] = padding.rank
-    with clock.step("group") as said:
-        choice = (group_options or GroupOptions()).but(k=options.k)
-        grouping = group(padding, choice, ratings=ratings, rng=chance.child("group"))
+    with log.step("pad") as notes:
+        padding = pad(ratings, predicting, padder=padder, rng=rng.child("pad"))
+        notes["rank"] = padding.rank
+    with log.step("group") as notes:
+        choice = (group_options or GroupOptions()).replace(k=options.k)
+        grouping = group(padding, choice, ratings=ratings, rng=rng.child("group"))
         grouping.require_bounds()
-        said["n_groups"] = grouping.n_groups
-    made = make_release(ratings, padding, grouping, options, chance, clock)
+        notes["n_groups"] = grouping.n_groups
+    made = make_release(ratings, padding, grouping, options, rng, log)
     about = predicting.to_mapping() if padder is None else {"padder": getattr(padder, "__qualname__", "unnamed")}
     return replace(made, account={**made.account, "padding": about})
 
 
 def make_release(
-    ratings: Ratings, padding: Padding, grouping: Grouping, options: PublishOptions, chance: Randomness,
-    clock: StepClock | None = None,
+    ratings: Ratings, padding: Padding, grouping: Grouping, options: PublishOptions, rng: Randomness,
+    log: StepLog | None = None,
 ) -> Release:  # fmt: skip
-    """Go from groups to a release: homogenise, diversify, name afresh."""
-    clock = clock or StepClock()
+    """Return the release of given groups: homogenise, diversify, name afresh."""
+    log = log or StepLog()
     grid = make_grid(ratings.scale, options.mode, options.labels.grid)
-    with clock.step("homogenise") as said:
+    with log.step("homogenise") as notes:
         cells = tally(ratings, padding, grouping)
         profiles = profiles_of(cells, padding, grouping, options.labels, grid)
-        said.update(link_confidence(cells, grouping))
+        notes.update(link_confidence(cells, grouping))
         if options.max_link is not None:
-            said.update(max_link=options.max_link, left_out=len(cells.items) - int(profiles.counts.sum()))
+            notes.update(max_link=options.max_link, left_out=len(cells.items) - int(profiles.counts.sum()))
     if options.wanted_diversity is not None:
-        with clock.step("diversify") as said:
+        with log.step("diversify") as notes:
             profiles, n_fake = diversify(
-                profiles, ratings, grouping, group_means(padding, grouping), grid, options.wanted_diversity, rng=chance
+                profiles, ratings, grouping, group_means(padding, grouping), grid, options.wanted_diversity, rng=rng
             )
-            said.update(diversity=options.diversity, fake_cells=n_fake)
+            notes.update(diversity=options.diversity, fake_cells=n_fake)
     facts = _facts(ratings, grouping, options, grid, profiles)
     account = {
-        "seed": chance.seed,
+        "seed": rng.seed,
         "options": options.to_mapping(),
         "counts": {"n_users": ratings.n_users, "n_items": ratings.n_items, "n_ratings": ratings.n_ratings},
-        "steps": clock.steps,
+        "steps": log.steps,
     }
-    with clock.step("name afresh"):
-        return release(profiles, ratings, grouping, facts, rng=chance.child("release"), account=account)
+    with log.step("name afresh"):
+        return release(profiles, ratings, grouping, facts, rng=rng.child("release"), account=account)
 
 
 def require_publishable(ratings: Ratings, options: PublishOptions) -> Ratings:
-    """Refuse what cannot be published; leave out times, and users and items without a single rating."""
+    """Return ratings without times and empty users and items; raise InputError if they cannot be published."""
     ratings = replace(ratings.compact(), times=None)
     if ratings.n_users < options.k:
         raise InputError(f"there must be at least k = {options.k} users with ratings, got {ratings.n_users}")
@@ -124,7 +124,7 @@ def require_publishable(ratings: Ratings, options: PublishOptions) -> Ratings:
 
 
 def link_confidence(cells: Tally, grouping: Grouping) -> dict[str, Any]:
-    """Say how sure an adversary can be that a member rated an item of the group: raters / members, per rated cell."""
+    """Return how sure an adversary can be that a member rated an item: raters / members, per rated cell."""
     return confidence_of(link_counts(cells, grouping, int(grouping.sizes.max()) + 1))
 
 
@@ -136,7 +136,7 @@ def link_counts(cells: Tally, grouping: Grouping, n: int) -> NDArray[np.int64]:
 
 
 def confidence_of(n_cells: NDArray[np.int64]) -> dict[str, Any]:
-    """Give the quantiles of raters / members over cells counted by raters and members."""
+    """Return the quantiles of raters / members over cells counted by raters and members."""
     raters, members = np.nonzero(n_cells)
     shares, weights = raters / members, n_cells[raters, members]
     order = np.argsort(shares, kind="stable")

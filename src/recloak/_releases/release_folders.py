@@ -38,7 +38,7 @@ def write_release(
     release: Release, folder: str | Path, *, private: str | Path | None = None, layout: str | None = None,
     file_format: str = "parquet",
 ) -> Path:  # fmt: skip
-    """Write a release into place, both folders or none, and give the public one."""
+    """Write both folders of a release or neither; return the public one."""
     layout = WriteOptions(layout=layout, format=file_format).layout_of(release.facts.mode)
     public, hidden = check_folders(folder, private)
     with both_or_none(public, hidden) as (aside, hidden_aside):
@@ -109,7 +109,7 @@ def _columns(name: str, block: ProfileBlock, items: ItemColumn) -> dict[str, Col
 
 
 def _ahead(blocks: Iterator[T]) -> Iterator[T]:
-    """Give the blocks in order while one thread prepares the next."""
+    """Yield the blocks in order while one thread prepares the next."""
     with workers(1) as worker:
         waiting = worker.submit(next, blocks, None)
         while (block := waiting.result()) is not None:

@@ -28,17 +28,17 @@ class Sampled(NamedTuple):
     rounds: int
 
 
-def paper_bins(rows: PaddedRows, how: Sampled, chance: Randomness) -> NDArray[np.int32]:
-    """Give every user the bin of the nearest of the sample's ``t1 = ceil(sqrt(m))`` centres, as Step 2.3 begins.
+def paper_bins(rows: PaddedRows, how: Sampled, rng: Randomness) -> NDArray[np.int32]:
+    """Return for every user the bin of the nearest of the sample's ``t1 = ceil(sqrt(m))`` centres, as Step 2.3 begins.
 
     Some bins may be empty or smaller than k; the sizes are ``numpy.bincount`` of the answer.
     """
-    return _nearest_bins(rows, how, chance)[0]
+    return _nearest_bins(rows, how, rng)[0]
 
 
-def group_sampled(rows: PaddedRows, how: Sampled, chance: Randomness) -> NDArray[np.int32]:
+def group_sampled(rows: PaddedRows, how: Sampled, rng: Randomness) -> NDArray[np.int32]:
     """Label users with groups of k to 2k - 1."""
-    nearest, centres = _nearest_bins(rows, how, chance)
+    nearest, centres = _nearest_bins(rows, how, rng)
     bins = merge_small(nearest, distances(centres, centres, how.metric, rows.padding.scale.span), how.k)
     labels, n_groups = np.empty(len(bins), np.int32), 0
     with task("grouping", len(np.unique(bins))) as advance:
@@ -46,7 +46,7 @@ def group_sampled(rows: PaddedRows, how: Sampled, chance: Randomness) -> NDArray
             users = np.flatnonzero(bins == number)
             inside, _ = bounded_means(
                 rows, users, len(users) // how.k, how.k,
-                metric=how.metric, centres=how.centres, rounds=how.rounds, stream=chance.stream("bin", int(number)),
+                metric=how.metric, centres=how.centres, rounds=how.rounds, stream=rng.stream("bin", int(number)),
             )  # fmt: skip
             labels[users] = inside + n_groups
             n_groups += int(inside.max()) + 1
@@ -54,15 +54,15 @@ def group_sampled(rows: PaddedRows, how: Sampled, chance: Randomness) -> NDArray
     return labels
 
 
-def _nearest_bins(rows: PaddedRows, how: Sampled, chance: Randomness) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+def _nearest_bins(rows: PaddedRows, how: Sampled, rng: Randomness) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Cluster a sample of the users and send everyone to the nearest centre."""
     n_users = rows.padding.shape[0]
     n_centres = math.isqrt(n_users - 1) + 1
     size = min(n_users, max(n_centres, how.sample or max(1000, 10 * n_centres)))
-    sample = np.sort(chance.stream("sample").choice(n_users, size=size, replace=False))
+    sample = np.sort(rng.stream("sample").choice(n_users, size=size, replace=False))
     _, centres = bounded_means(
         rows, sample, n_centres, size // n_centres,
-        metric=how.metric, centres=how.centres, rounds=how.rounds, stream=chance.stream("centres"),
+        metric=how.metric, centres=how.centres, rounds=how.rounds, stream=rng.stream("centres"),
     )  # fmt: skip
     nearest = np.empty(n_users, np.int32)
     step = max(1, 4_000_000 // len(centres))

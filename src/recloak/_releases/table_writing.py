@@ -50,7 +50,7 @@ class ItemColumn:
         return pa.dictionary(pa.int32(), pa.string()) if self.is_text else pa.from_numpy_dtype(self._numbers.dtype)
 
     def of(self, items: NDArray[np.int32]) -> Column:
-        """Give the ids of item numbers."""
+        """Return the ids of item numbers."""
         if self._last is None or self._last[0] is not items:  # full profiles hand over the same items again and again
             self._last = (items, self._column(items))
         return self._last[1]

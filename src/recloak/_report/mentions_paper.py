@@ -88,12 +88,12 @@ def _single(
     ratings: Ratings, mentions: Mentions, options: IdentifyOptions, found: Identification, defences: Defences
 ) -> dict[str, float]:
     candidates = Candidates.of(ratings, options)
-    everyone = Candidates.of(ratings, options.but(heavy=1.0))
+    everyone = Candidates.of(ratings, options.replace(heavy=1.0))
     scoring = stand_by("scoring", candidates, mentions, options).expected(1)
     cleared = clearing_trial(defences).cost
     five = next(trial for trial in defences.misdirections[0].trials if trial.strength == 5)
     ours = {
-        "scoring_flat_at_1": rates_of(stand_by("scoring", candidates, mentions, options.but(flat=True))).rate[0],
+        "scoring_flat_at_1": rates_of(stand_by("scoring", candidates, mentions, options.replace(flat=True))).rate[0],
         "scoring_with_heavy_raters_at_1": rates_of(stand_by("scoring", everyone, mentions, options)).rate[0],
         "scoring_at_1_with_8_or_more_mentions": share(scoring[mentions.totals >= 8]),
         "set_intersection_misdirected": found.reasons["1"]["misdirected"],

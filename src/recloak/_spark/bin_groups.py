@@ -114,7 +114,7 @@ def bin_values(table: pa.Table, plan: Plan) -> tuple[Ratings, Padding]:
 def grouped_rows(ratings: Ratings, padding: Padding, plan: Plan, number: int) -> dict[str, list[Any]]:
     """Group the users of a bin and make the groups' profiles; give them by column."""
     chance = plan.chance.child("bin", number)
-    grouping = group(padding, plan.group_options.but(k=plan.options.k), ratings=ratings, rng=chance)
+    grouping = group(padding, plan.group_options.replace(k=plan.options.k), ratings=ratings, rng=chance)
     return profile_rows(ratings, padding, grouping, plan, chance)
 
 

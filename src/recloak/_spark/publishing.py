@@ -28,7 +28,7 @@ from recloak._releases.group import GroupOptions
 from recloak._releases.manifest import Facts, make_manifest
 from recloak._releases.model.release_format import CARD, MANIFEST
 from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
-from recloak._releases.publishing import StepClock, confidence_of
+from recloak._releases.publishing import StepLog, confidence_of
 from recloak._spark.array_cells import address, array, row_by_row
 from recloak._spark.bin_groups import Plan, group_bins
 from recloak._spark.naming import secret_key
@@ -79,7 +79,7 @@ def publish(
     padding.require_spark()
     work = _Work(
         spark, options, cutting or SparkOptions(), padding, group_options or GroupOptions(),
-        layout, randomness(rng), StepClock(),
+        layout, randomness(rng), StepLog(),
     )  # fmt: skip
     with told_plainly(), scratch_folder(hidden) as scratch:
         blocks = work.read(source, reading or ReadOptions(), scratch)
@@ -103,37 +103,37 @@ class _Work:
     group_options: GroupOptions
     layout: str
     chance: Randomness
-    clock: StepClock
+    log: StepLog
 
     def read(self, source: str | list[str], reading: ReadOptions, scratch: Path) -> Blocks:
         """Read the source into blocks of users."""
-        with self.clock.step("read") as said, task("reading", 1) as advance:
+        with self.log.step("read") as notes, task("reading", 1) as advance:
             opened = open_source(self.spark, source, reading)
             blocks = make_blocks(
                 self.spark, opened, scratch, block_ratings=self.cutting.block_ratings, bounds=reading.bounds()
             )
             n_repeated = opened.n_rows - opened.n_skipped - blocks.n_ratings
-            said.update(n_rows=opened.n_rows, n_skipped=opened.n_skipped, n_repeated=n_repeated)
-            said.update(n_blocks=blocks.n_blocks)
+            notes.update(n_rows=opened.n_rows, n_skipped=opened.n_skipped, n_repeated=n_repeated)
+            notes.update(n_blocks=blocks.n_blocks)
             advance(1)
         _require_publishable(blocks, self.options)
         return blocks
 
     def group(self, blocks: Blocks, scratch: Path) -> tuple[Plan, DataFrame]:
         """Pad, bin, group and homogenise; give the groups as they lie in the work folder."""
-        with self.clock.step("pad") as said:
+        with self.log.step("pad") as notes:
             padding = pad_blocks(blocks, self.pad_options, self.chance.child("pad").child("pad"))
-            said["rank"] = padding.items.rank
-        with self.clock.step("bin") as said, task("binning", 1) as advance:
+            notes["rank"] = padding.items.rank
+        with self.log.step("bin") as notes, task("binning", 1) as advance:
             chance = self.chance.child("bins")
-            binned, said["n_bins"] = bin_users(self.spark, blocks, padding, scratch, self._limits(), chance)
+            binned, notes["n_bins"] = bin_users(self.spark, blocks, padding, scratch, self._limits(), chance)
             advance(1)
-        with self.clock.step("group and homogenise") as said, task("grouping", 1) as advance:
+        with self.log.step("group and homogenise") as notes, task("grouping", 1) as advance:
             plan = Plan(padding, blocks.item_ids, self.options, self.group_options, self.chance.child("group"))
             group_bins(binned, plan).write.parquet(address(scratch / "groups", reading=False))
             shutil.rmtree(scratch / "cells")
             groups = self.spark.read.parquet(address(scratch / "groups"))
-            said.update(self._about(groups))
+            notes.update(self._about(groups))
             advance(1)
         return plan, groups
 
@@ -155,18 +155,18 @@ class _Work:
     def write(self, blocks: Blocks, plan: Plan, groups: DataFrame, places: PartFolders) -> Facts:
         """Name everything afresh and write the tables, the card and the manifest."""
         facts = _facts(blocks, plan, groups, self.options)
-        with self.clock.step("name afresh and write") as said:
+        with self.log.step("name afresh and write") as notes:
             secret = secret_key(blocks, self.chance.child("release"))
             naming = Naming(self.spark, plan, secret, facts, places, self.layout, self.cutting.part_cells)
             parts = write_tables(naming, groups)
-            said["n_parts"] = len(parts)
+            notes["n_parts"] = len(parts)
         _write_about(places.public, facts, self.layout, parts)
         return facts
 
     def require_pass(self, folder: Path, facts: Facts, blocks: Blocks) -> None:
         """Verify what was written, as a stranger would; diversity needs the source."""
         original = None if facts.diversity is None else blocks
-        with self.clock.step("verify"):
+        with self.log.step("verify"):
             verdict = verify(self.spark, folder, k=facts.k, original=original, diversity=facts.diversity)
         if not verdict.passed:
             raise RefusedError(
@@ -184,7 +184,7 @@ class _Work:
             "padding": self.pad_options.to_mapping(),
             "engine": "spark",
             "counts": counts,
-            "steps": self.clock.steps,
+            "steps": self.log.steps,
             "release": about,
         }
         (folder / ACCOUNT).write_text(json.dumps(account, indent=2) + "\n", encoding="utf-8")

@@ -65,7 +65,7 @@ def command(
         _tell(_on_spark(source, public, hidden, writing.layout, options, seed, given), public, hidden, as_json)
         return
     release = _here(source, options, seed, given)
-    stopping.settle()  # from here on every tick looks for a stop, and once the folders are in place it is too late
+    stopping.stop_at_checks_only()  # once the folders are in place it is too late to stop
     release.write(public, private=hidden, layout=writing.layout, format=writing.format)
     _tell(release.facts, public, hidden, as_json)
 

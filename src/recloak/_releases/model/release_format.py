@@ -23,17 +23,17 @@ TABLES: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 def table_names(layout: str, file_format: str) -> dict[str, str]:
-    """Give the file of each table of a layout: ``{"profiles": "profiles.parquet", ...}``."""
+    """Return the file of each table of a layout: ``{"profiles": "profiles.parquet", ...}``."""
     return {table: f"{table}.{file_format}" for table in TABLES[layout]}
 
 
 def part_name(file: str, part: int) -> str:
-    """Name a part of a table that lies in a folder: ``profiles.parquet/part-00000.parquet``."""
+    """Return the name of a part of a table that lies in a folder: ``profiles.parquet/part-00000.parquet``."""
     return f"{file}/part-{part:05d}{file[file.rindex('.') :]}"
 
 
 def sealed(manifest: Mapping[str, Any]) -> str:
-    """Give the seal of a manifest: the SHA-256 of all its fields but the seal, in their order, as JSON without spaces.
+    """Return the seal of a manifest: the SHA-256 of all its fields but the seal, in order, as JSON without spaces.
 
     It catches a careless edit. It is no signature: whoever edits on purpose can seal again.
     """
@@ -95,5 +95,5 @@ class Verdict:
         return "pass" if self.passed else "fail"
 
     def to_mapping(self) -> dict[str, Any]:
-        """Give the JSON of ``recloak verify``."""
+        """Return the JSON of ``recloak verify``."""
         return {"verdict": self.verdict, **asdict(self), "problems": list(self.problems)}

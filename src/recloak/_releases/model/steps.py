@@ -68,13 +68,13 @@ class Grouping:
         return np.bincount(self.labels, minlength=self.n_groups)
 
     def members(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Give starts and users by group: group g is ``users[starts[g]:starts[g + 1]]``, users ascending."""
+        """Return starts and users by group: group g is ``users[starts[g]:starts[g + 1]]``, users ascending."""
         users = np.argsort(self.labels, kind="stable").astype(np.int32)
         starts = np.concatenate(([0], np.cumsum(self.sizes)))
         return starts, users
 
     def require_bounds(self) -> None:
-        """Hold the promise of the step: every size lies in [k, 2k - 1]."""
+        """Raise InternalError unless every size lies in [k, 2k - 1]."""
         sizes = self.sizes
         if len(sizes) and not (sizes.min() >= self.k and sizes.max() <= 2 * self.k - 1):
             raise InternalError(
