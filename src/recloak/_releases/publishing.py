@@ -96,7 +96,11 @@ def make_release(
                 profiles, ratings, grouping, group_means(padding, grouping), grid, options.wanted_diversity, rng=rng
             )
             notes.update(diversity=options.diversity, fake_cells=n_fake)
-    facts = _facts(ratings, grouping, options, grid, profiles)
+    n_ratings = int((profiles.counts * grouping.sizes).sum())
+    facts = facts_of(
+        options, grid, n_users=ratings.n_users, n_items=_n_shown(profiles), n_ratings=n_ratings,
+        n_groups=grouping.n_groups,
+    )  # fmt: skip
     account = {
         "seed": rng.seed,
         "options": options.to_mapping(),
@@ -110,17 +114,22 @@ def make_release(
 def require_publishable(ratings: Ratings, options: PublishOptions) -> Ratings:
     """Return ratings without times and empty users and items; raise InputError if they cannot be published."""
     ratings = replace(ratings.compact(), times=None)
-    if ratings.n_users < options.k:
-        raise InputError(f"there must be at least k = {options.k} users with ratings, got {ratings.n_users}")
-    if ratings.n_items < 2:
-        raise InputError(f"there must be at least 2 items with ratings, got {ratings.n_items}")
-    wanted = options.wanted_diversity
-    if wanted is not None and ratings.n_users // options.k < wanted.l:
-        raise InputError(
-            f"diversity {wanted} needs at least {wanted.l} groups, but {ratings.n_users} users make at most "
-            f"{ratings.n_users // options.k} groups of {options.k}"
-        )
+    require_enough(ratings.n_users, ratings.n_items, options)
     return ratings
+
+
+def require_enough(n_users: int, n_items: int, options: PublishOptions) -> None:
+    """Raise InputError if there are too few users or items for what is asked for."""
+    if n_users < options.k:
+        raise InputError(f"there must be at least k = {options.k} users with ratings, got {n_users}")
+    if n_items < 2:
+        raise InputError(f"there must be at least 2 items with ratings, got {n_items}")
+    wanted, most = options.wanted_diversity, n_users // options.k
+    if wanted is not None and most < wanted.l:
+        raise InputError(
+            f"diversity {wanted} needs at least {wanted.l} groups, but {n_users} users make at most {most} groups of "
+            f"{options.k}"
+        )
 
 
 def link_confidence(cells: Tally, grouping: Grouping) -> dict[str, Any]:
@@ -149,7 +158,8 @@ def confidence_of(n_cells: NDArray[np.int64]) -> dict[str, Any]:
     }
 
 
-def _facts(ratings: Ratings, grouping: Grouping, options: PublishOptions, grid: Grid, profiles: Profiles) -> Facts:
+def facts_of(options: PublishOptions, grid: Grid, **counts: int) -> Facts:
+    """Return what is true of a release; ``counts`` are the numbers of users, items, ratings and groups."""
     return Facts(
         k=options.k,
         mode=options.mode,
@@ -157,12 +167,9 @@ def _facts(ratings: Ratings, grouping: Grouping, options: PublishOptions, grid: 
         min_raters=options.labels.min_raters,
         diversity=options.wanted_diversity,
         paper=options.paper,
-        n_users=ratings.n_users,
-        n_items=_n_shown(profiles),
-        n_ratings=int((profiles.counts * grouping.sizes).sum()),
-        n_groups=grouping.n_groups,
-        scale=ratings.scale,
+        scale=grid.scale,
         max_link=options.max_link,
+        **counts,
     )
 
 

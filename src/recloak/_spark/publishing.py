@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pyspark.sql import functions as sf
 
-from recloak._core.errors import InputError, RefusedError
+from recloak._core.errors import RefusedError
 from recloak._core.files import scratch_folder, sha256_of
 from recloak._core.progress import task
 from recloak._core.randomness import Randomness, Rng, randomness
@@ -28,7 +28,7 @@ from recloak._releases.group import GroupOptions
 from recloak._releases.manifest import Facts, make_manifest
 from recloak._releases.model.release_format import CARD, MANIFEST
 from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
-from recloak._releases.publishing import StepLog, confidence_of
+from recloak._releases.publishing import StepLog, confidence_of, facts_of, require_enough
 from recloak._spark.array_cells import address, array, row_by_row
 from recloak._spark.bin_groups import Plan, group_bins
 from recloak._spark.naming import secret_key
@@ -43,8 +43,6 @@ from recloak._spark.verification import verify
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-_NAMED_ROWS = 2_000_000  # groups or members of a bucket that holds no cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ class _Work:
             notes.update(n_rows=opened.n_rows, n_skipped=opened.n_skipped, n_repeated=n_repeated)
             notes.update(n_blocks=blocks.n_blocks)
             advance(1)
-        _require_publishable(blocks, self.options)
+        require_enough(blocks.n_users, blocks.n_items, self.options)
         return blocks
 
     def group(self, blocks: Blocks, scratch: Path) -> tuple[Plan, DataFrame]:
@@ -191,35 +189,11 @@ class _Work:
         (folder / ACCOUNT).chmod(0o600)
 
 
-def _require_publishable(blocks: Blocks, options: PublishOptions) -> None:
-    """Refuse what cannot be published."""
-    if blocks.n_users < options.k:
-        raise InputError(f"there must be at least k = {options.k} users with ratings, got {blocks.n_users}")
-    if blocks.n_items < 2:
-        raise InputError(f"there must be at least 2 items with ratings, got {blocks.n_items}")
-    wanted = options.wanted_diversity
-    if wanted is not None and blocks.n_users // options.k < wanted.l:
-        raise InputError(
-            f"diversity {wanted} needs at least {wanted.l} groups, but {blocks.n_users} users make at most "
-            f"{blocks.n_users // options.k} groups of {options.k}"
-        )
-
-
 def _facts(blocks: Blocks, plan: Plan, groups: DataFrame, options: PublishOptions) -> Facts:
     counted = groups.agg(sf.count("*").alias("n"), sf.sum(sf.col("n_members") * sf.col("n_cells")).alias("cells"))
-    found = counted.collect()[0]
-    return Facts(
-        k=options.k,
-        mode=options.mode,
-        grid=plan.grid.step,
-        min_raters=options.labels.min_raters,
-        diversity=options.wanted_diversity,
-        paper=options.paper,
-        n_users=blocks.n_users,
-        n_items=blocks.n_items,
-        n_ratings=found.cells,
-        n_groups=found.n,
-        scale=blocks.scale,
+    n_groups, n_ratings = counted.collect()[0]
+    return facts_of(
+        options, plan.grid, n_users=blocks.n_users, n_items=blocks.n_items, n_ratings=n_ratings, n_groups=n_groups
     )
 
 
