@@ -165,10 +165,9 @@ def publish(
     <PublishedRelease: number 1, 30 entries, recall 1.000>
     True
     """
-    if method == "rp":
-        raise OptionError("rp protects nobody and is for `related simulate` only; use perm or supp")
     bound = bound_of(window, delta=delta, evidence=evidence, knowledge=knowledge)
     how = MethodOptions(top=top, method=method, literal=literal, candidates=candidates, budget=budget)
+    how.require_publishable()
     options = SimilarityOptions(similarity=similarity, shrinkage=shrinkage, min_support=min_support)
     seconds, ratings = None if until is None else as_seconds(until), as_ratings(source)
     given = None if lists is None else _given_lists(lists, ratings.item_ids)
