@@ -31,6 +31,7 @@ from recloak._ratings.exposure import Exposure as Exposure
 from recloak._ratings.ids import IdMap as IdMap
 from recloak._ratings.model import Ratings as Ratings
 from recloak._ratings.model import Scale as Scale
+from recloak._ratings.reader import Reader as Reader
 from recloak._ratings.summary import Summary as Summary
 from recloak._related.methods import Method as Method
 from recloak._releases.manifest import Facts as Facts
