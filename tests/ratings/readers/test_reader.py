@@ -164,7 +164,9 @@ def test_a_separator_is_all_that_a_reader_of_delimited_text_needs(tmp_path, monk
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"name": "a b", "dialect": ","}, {"name": "a"}, {"name": "a", "dialect": ",", "tables": nothing}], ids=str
+    "wrong",
+    [{"name": "a b", "dialect": ","}, {"name": "a"}, {"name": "a", "dialect": ",", "tables": nothing}],
+    ids=["blank", "nothing", "two ways"],
 )
 def test_a_reader_that_could_not_read_cannot_be_made(wrong):
     with pytest.raises(InputError, match=r"a reader.s name must be|must have one way to read"):
