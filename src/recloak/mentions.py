@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recloak._library.mention_tools import Advisor, advise, defend, find, identify, prepare_advisor
     from recloak._mentions.advisor import Advice, DraftChange
     from recloak._mentions.defences import Defence, Defences, DefenceTrial
-    from recloak._mentions.finder import FoundMentions
+    from recloak._mentions.found_mentions import FoundMentions
     from recloak._mentions.model import Bin, Identification, MentionIntake, OpenSet, Rates
 
 __all__ = [
@@ -52,6 +52,6 @@ __getattr__, __dir__ = lazy_names(
         **dict.fromkeys(("Bin", "Identification", "MentionIntake", "OpenSet", "Rates"), "_mentions.model"),
         **dict.fromkeys(("Defence", "DefenceTrial", "Defences"), "_mentions.defences"),
         **dict.fromkeys(("Advice", "DraftChange"), "_mentions.advisor"),
-        "FoundMentions": "_mentions.finder",
+        "FoundMentions": "_mentions.found_mentions",
     },
 )

@@ -94,13 +94,13 @@ def judge(post, found, titles):
 
 def measure(part, index, known=None):
     """Count over a part: finds of tier sure, and of both tiers; films that the title list lacks are left out."""
-    from recloak._mentions.decide import find_in
+    from recloak._mentions.title_finder import find_titles
 
     sure, both, errors = Count(), Count(), []
     for post in labelled(part):
         if known is not None and not (post.films <= known):
             continue
-        found = find_in(post.text, index)
+        found = find_titles(post.text, index)
         for count, finds in ((sure, [one for one in found if one.tier == "sure"]), (both, found)):
             right, wrong, missed = judge(post, finds, index.titles)
             count.right += len(right)

@@ -15,11 +15,10 @@ from recloak._library.pages import drawn_by
 from recloak._library.sources import as_ratings, origin_of
 from recloak._mentions import advisor as advisors
 from recloak._mentions import defences, identification
-from recloak._mentions.advisor import Advice
+from recloak._mentions.advisor import Advice, AdvisorIndex, Item, prepare_exact_advisor
+from recloak._mentions.advisor import prepare_advisor as prepare_guarded_advisor
 from recloak._mentions.defences import Defences
-from recloak._mentions.draft_ranks import AdvisorIndex, Item, prepare_exact_advisor
-from recloak._mentions.draft_ranks import prepare_advisor as prepare_guarded_advisor
-from recloak._mentions.finder import FoundMentions, find_mentions, popularity_of, read_popularity
+from recloak._mentions.found_mentions import FoundMentions, find_mentions, popularity_of, read_popularity
 from recloak._mentions.mention_tables import read_mentions
 from recloak._mentions.model import Identification
 from recloak._mentions.options import IdentifyOptions
