@@ -1,8 +1,8 @@
-"""Public mentions: find titles in posts, re-identify who wrote them, try what protects, and advise before posting.
+"""Public mentions: find titles in posts, re-identify who wrote them, try defences, and advise before posting.
 
     found = recloak.mentions.find("posts.csv", "movies.csv")
     recloak.mentions.identify("ratings.csv", found).algorithms["scoring"].at(1)   # share of writers identified
-    recloak.mentions.defend("ratings.csv", found)                                 # what protects, and how well
+    recloak.mentions.defend("ratings.csv", found)                                 # the defences, and how well they work
 
     advisor = recloak.mentions.prepare_advisor("ratings.csv", secret=secret)
     recloak.mentions.advise(advisor, user, earlier, draft, k=10).hidden

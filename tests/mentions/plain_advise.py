@@ -35,7 +35,7 @@ def prepare(ratings, options=None):
 def advise(index, user, earlier, draft, *, k=10):
     if not 1 <= k < index.candidates.n_users:
         raise OptionError(f"k must be at least 1 and below the number of users, got {k}")
-    asked = Asked(index, index.ratings.user_ids.number(user), *_numbers(index, earlier, draft))
+    asked = PlainQuestion(index, index.ratings.user_ids.number(user), *_numbers(index, earlier, draft))
     after, *without = asked.places([[], *([one] for one in asked.draft)])
     return Advice(
         k=k,
@@ -63,7 +63,7 @@ def _numbers(index, earlier, draft):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class PlainQuestion:
     index: PlainIndex
     user: int
     earlier: list[int]
@@ -80,7 +80,7 @@ class Asked:
         return self.places_of([self.earlier + [one for one in self.draft if one not in some] for some in drops])
 
     def places_of(self, said):
-        """Give those above and half of those level, before the worst attacker."""
+        """Return those above and half of those tied, before the worst attacker."""
         if not said:
             return []
         read = [[i for i in items if i not in ignored] or items for ignored in self.index.ignored for items in said]

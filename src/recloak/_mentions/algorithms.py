@@ -41,25 +41,20 @@ class Candidates:
     raters: NDArray[np.int64]  # (n_items,)
     n_users: int
     heavy: NDArray[np.bool_]  # (n_users,) left out by Scoring
-    idf: NDArray[np.float64]  # (n_items,)
+    idf: NDArray[np.float64]  # (n_items,) 0 for an item that nobody rated
     norms: NDArray[np.float64]  # (n_users,) length of a user's TF-IDF vector, 1 where it has none
 
     @classmethod
     def of(cls, ratings: Ratings, options: IdentifyOptions) -> Candidates:
         """Prepare ratings for the attack, without times to save memory."""
         raters = ratings.popularity
-        idf = inverse_frequency(raters, ratings.n_users)
+        idf = np.where(raters > 0, np.log2(ratings.n_users / np.maximum(raters, 1)), 0.0)
         squares = np.bincount(ratings.users(), weights=(idf**2)[ratings.items], minlength=ratings.n_users)
         norms = np.where(squares > 0, np.sqrt(squares), 1.0)
         heavy = ratings.activity > options.heavy * ratings.n_items
         ids = (ratings.user_ids, ratings.item_ids)
         untimed = Ratings(ratings.indptr, ratings.items, ratings.values, *ids, ratings.scale, None)
         return cls(untimed.by_item(), raters, ratings.n_users, heavy, idf, norms)
-
-
-def inverse_frequency(raters: NDArray[np.int64], n_users: int) -> NDArray[np.float64]:
-    """Return ``log2(|U| / raters)`` by item, 0 for an item that nobody rated."""
-    return np.where(raters > 0, np.log2(n_users / np.maximum(raters, 1)), 0.0)
 
 
 def sub_scores(raters: NDArray[np.int64], n_users: int, *, flat: bool = False) -> NDArray[np.float64]:

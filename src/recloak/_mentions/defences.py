@@ -12,7 +12,7 @@ That choice is made in hindsight, so it is an upper bound for such an attacker.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -144,31 +144,26 @@ def suppress_mentions(
     ratings: Ratings, candidates: Candidates, mentions: Mentions, options: IdentifyOptions
 ) -> Defence:
     """Drop a fraction of each target's rarest mentions among the items that they also rated."""
-    order = _rarity_order(mentions, rated_by_mentioner(mentions, ratings), candidates.raters)
+    rated = rated_by_mentioner(mentions, ratings)
+    order = _rarity_order(mentions, rated, candidates.raters)
+    n_rated = np.bincount(mentions.owners()[rated], minlength=mentions.n_targets)
     trials = []
     for fraction in FRACTIONS:
-        keep = order >= np.floor(fraction * _n_rated(mentions, order) + 0.5)[mentions.owners()]
+        keep = order >= np.floor(fraction * n_rated + 0.5)[mentions.owners()]
         left_out = 1 - keep.sum() / max(mentions.n_mentions, 1)
         trials.append(_trial(candidates, mentions.where(keep), options, fraction, {"mentions_lost": left_out}))
     return Defence("suppressing mentions", "share of the rated mentions left out, rarest first", tuple(trials))
 
 
-_NEVER = np.iinfo(np.int64).max
-
-
 def _rarity_order(mentions: Mentions, rated: NDArray[np.bool_], raters: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the place of each rated mention among its target's, rarest first; others are never left out."""
     owners = mentions.owners()
-    order = np.full(mentions.n_mentions, _NEVER)
+    order = np.full(mentions.n_mentions, np.iinfo(np.int64).max)
     by_rarity = np.lexsort((raters[mentions.items], owners))
     by_rarity = by_rarity[rated[by_rarity]]
     targets = owners[by_rarity]
     order[by_rarity] = np.arange(len(by_rarity)) - np.searchsorted(targets, targets)
     return order
-
-
-def _n_rated(mentions: Mentions, order: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.bincount(mentions.owners()[order < _NEVER], minlength=mentions.n_targets)
 
 
 def misdirect(
@@ -207,12 +202,11 @@ def _new_decoys(
     return near[~np.isin(near, rated) & ~np.isin(near, mentioned)][:most]
 
 
-def with_extra(mentions: Mentions, extra: Iterable[NDArray[np.int64]]) -> Mentions:
+def with_extra(mentions: Mentions, extra: Sequence[NDArray[np.int64]]) -> Mentions:
     """Return the mentions with further items per target, without a rating."""
-    added = list(extra)
-    counts = np.array([len(one) for one in added], np.int64)
+    counts = np.array([len(one) for one in extra], np.int64)
     owners = np.concatenate((mentions.owners(), np.repeat(np.arange(mentions.n_targets), counts)))
-    items = np.concatenate((mentions.items, *added)).astype(np.int32)
+    items = np.concatenate((mentions.items, *extra)).astype(np.int32)
     ratings = np.concatenate((mentions.ratings, np.full(int(counts.sum()), np.nan, np.float32)))
     order = np.lexsort((items, owners))
     indptr = np.concatenate(([0], np.cumsum(mentions.counts + counts)))

@@ -58,9 +58,7 @@ def _folds(n_targets: int) -> NDArray[np.int64]:
     return np.arange(n_targets) % 2
 
 
-def rank_by_likelihood(
-    candidates: Candidates, mentions: Mentions, ratings: Ratings, *, absent_odds: float = 1.0
-) -> Likelihoods:
+def rank_by_likelihood(candidates: Candidates, mentions: Mentions, ratings: Ratings) -> Likelihoods:
     """Return the place of every target; each half of the targets uses the share q of the other half."""
     q = _shares(mentions, rated_by_mentioner(mentions, ratings))
     activity = ratings.activity
@@ -69,7 +67,7 @@ def rank_by_likelihood(
     by_target = (mentions.users, np.log(q / (1 - q)), np.log(1 - q))
     shared = (candidates.columns.indptr, candidates.columns.users, rates, appetite)
     counts, scores = in_parts(likelihoods, mentions.indptr, (mentions.items,), by_target, shared)
-    background = np.log(ratings.n_users * absent_odds) if absent_odds > 0 else -np.inf
+    background = np.log(ratings.n_users)  # prior odds of 1 that the target is not in the data
     tied = np.where(mentions.present, counts[:, 1], 0)
     return Likelihoods(
         Standing(counts[:, 0], tied),

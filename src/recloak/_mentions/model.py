@@ -85,13 +85,6 @@ class Mentions:
         kept = (self.items[keep], self.ratings[keep])
         return Mentions(self.target_ids, self.users, ends[self.indptr], *kept, self.outside, self.intake)
 
-    def take(self, targets: NDArray[np.bool_]) -> Mentions:
-        """Return the mentions of the targets whose mask is set."""
-        keep = targets[self.owners()]
-        indptr = np.concatenate(([0], np.cumsum(self.counts[targets])))
-        kept = (self.items[keep], self.ratings[keep], self.outside[targets])
-        return Mentions(self.target_ids.filter(pl.Series(targets)), self.users[targets], indptr, *kept, self.intake)
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Standing:

@@ -93,7 +93,6 @@ class TitleIndex:
     automaton: AhoCorasick
     keys: list[str]
     speller: Speller
-    lexicon: Lexicon
     popularity: dict[int | str, float] = field(default_factory=dict)  # share of the most popular, by id
 
 
@@ -112,7 +111,6 @@ def index_titles(
         automaton=AhoCorasick([f" {key} " for key in keys]),
         keys=keys,
         speller=Speller.of(keys, lexicon),
-        lexicon=lexicon,
         popularity={id_: value / max(top, 1e-12) for id_, value in (popularity or {}).items()},
     )
 
