@@ -53,7 +53,7 @@ def _ratings(source: str | None) -> Any:
 
 
 def find(n_titles: int, n_posts: int) -> dict[str, float]:
-    from recloak._mentions.decide import find_in
+    from recloak._mentions.title_finder import find_titles
     from recloak._mentions.title_matching import index_titles
     from recloak._mentions.titles import parse
     from recloak._ratings.synthetic.made_up_titles import make_titles
@@ -65,7 +65,7 @@ def find(n_titles: int, n_posts: int) -> dict[str, float]:
     indexed = time.process_time() - start
     posts = _posts(lines, n_posts)
     start = time.process_time()
-    n_found = sum(len(find_in(post, index)) for post in posts)
+    n_found = sum(len(find_titles(post, index)) for post in posts)
     took = time.process_time() - start
     return {"speed": n_posts / took, "index": indexed, "found": n_found, "characters": sum(map(len, posts)) / n_posts}
 
@@ -98,7 +98,7 @@ def _mentions(ratings: Any, users: Any, each: int) -> Any:
 
 
 def identify_all(source: str | None) -> dict[str, float]:
-    from recloak._mentions.algorithms import ALGORITHMS, Candidates, stand_by
+    from recloak._mentions.algorithms import ALGORITHMS, Candidates, rank_targets
     from recloak._mentions.options import IdentifyOptions
 
     ratings = _ratings(source)
@@ -107,21 +107,21 @@ def identify_all(source: str | None) -> dict[str, float]:
     options = IdentifyOptions()
     candidates = Candidates.of(ratings, options)
     for name in ALGORITHMS:
-        stand_by(name, candidates, mentions, options)
+        rank_targets(name, candidates, mentions, options)
     return {"seconds": time.perf_counter() - start, "targets": mentions.n_targets}
 
 
 def against_plain(source: str | None, n_targets: int) -> dict[str, float]:
-    from recloak._mentions.algorithms import Candidates, stand_by
+    from recloak._mentions.algorithms import Candidates, rank_targets
     from recloak._mentions.options import IdentifyOptions
 
     ratings = _ratings(source)
     mentions = _mentions(ratings, np.arange(ratings.n_users), 20)
     options = IdentifyOptions()
     candidates = Candidates.of(ratings, options)
-    stand_by("scoring", candidates, mentions, options)
+    rank_targets("scoring", candidates, mentions, options)
     start = time.process_time()
-    standing = stand_by("scoring", candidates, mentions, options)
+    standing = rank_targets("scoring", candidates, mentions, options)
     ours = (time.process_time() - start) / mentions.n_targets
     start = time.process_time()
     plain = _plain_scoring(ratings, mentions, n_targets)

@@ -1,8 +1,8 @@
-"""Public mentions: find titles in posts, re-identify who wrote them, try what protects, and advise before posting.
+"""Public mentions: find titles in posts, re-identify who wrote them, try defences, and advise before posting.
 
     found = recloak.mentions.find("posts.csv", "movies.csv")
     recloak.mentions.identify("ratings.csv", found).algorithms["scoring"].at(1)   # share of writers identified
-    recloak.mentions.defend("ratings.csv", found)                                 # what protects, and how well
+    recloak.mentions.defend("ratings.csv", found)                                 # the defences, and how well they work
 
     advisor = recloak.mentions.prepare_advisor("ratings.csv", secret=secret)
     recloak.mentions.advise(advisor, user, earlier, draft, k=10).hidden
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recloak._library.mention_tools import Advisor, advise, defend, find, identify, prepare_advisor
     from recloak._mentions.advisor import Advice, DraftChange
     from recloak._mentions.defences import Defence, Defences, DefenceTrial
-    from recloak._mentions.finder import FoundMentions
+    from recloak._mentions.found_mentions import FoundMentions
     from recloak._mentions.model import Bin, Identification, MentionIntake, OpenSet, Rates
 
 __all__ = [
@@ -52,6 +52,6 @@ __getattr__, __dir__ = lazy_names(
         **dict.fromkeys(("Bin", "Identification", "MentionIntake", "OpenSet", "Rates"), "_mentions.model"),
         **dict.fromkeys(("Defence", "DefenceTrial", "Defences"), "_mentions.defences"),
         **dict.fromkeys(("Advice", "DraftChange"), "_mentions.advisor"),
-        "FoundMentions": "_mentions.finder",
+        "FoundMentions": "_mentions.found_mentions",
     },
 )

@@ -49,4 +49,4 @@ def test_ordinary_users_and_single_accounts_learn_nothing_from_guarded_advice():
 def test_many_accounts_learn_no_more_of_guarded_advice_than_the_crowd_allows():
     accuracy, differ, _ = told(with_accounts(people(), GUARD, 60, 80, n_known=10, n_popular=100))
     assert differ > 0.1  # the attack works, or the test would tell nothing
-    assert accuracy.low <= 0.5 + GUARD.crowd / 2
+    assert accuracy.low <= 0.5 + GUARD.sample_share / 2

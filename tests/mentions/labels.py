@@ -20,7 +20,7 @@ class Labelled:
 
 
 def labelled(part):
-    """Give the posts of ``tune`` or ``held``."""
+    """Yield the posts of ``tune`` or ``held``."""
     for file in sorted((FOLDER / part).glob("*.txt")):
         for line in file.read_text(encoding="utf-8").splitlines():
             yield _read(file.stem, line)
@@ -36,7 +36,7 @@ def _read(kind, line):
 
 
 def key(name, year):
-    """Give what two lists of titles have in common for one film: its folded words before the first colon, and year."""
+    """Return what two title lists have in common for one film: its folded words and the year."""
     from recloak._mentions.text import fold_all
     from recloak._mentions.titles import article_first
 
@@ -44,7 +44,7 @@ def key(name, year):
 
 
 def title_lines():
-    """Give (id, title) of the title list that lies beside the posts."""
+    """Return (id, title) of the title list in the folder of the posts."""
     with (FOLDER / "titles.csv").open(encoding="utf-8", newline="") as file:
         return [(int(row["id"]), row["title"]) for row in csv.DictReader(file)]
 
@@ -71,7 +71,7 @@ class Count:
 
 
 def film_keys(title):
-    """Give the keys under which a film of a list may be labelled."""
+    """Return the keys under which a film of a list may be labelled."""
     return {key(name, year) for name in title.names for year in _years(title.year)}
 
 
@@ -80,7 +80,7 @@ def _years(year):
 
 
 def judge(post, found, titles):
-    """Give the films named and found, found wrongly, and missed; a film is counted once per post."""
+    """Return the films named and found, found wrongly, and missed; a film is counted once per post."""
     right, wrong = set(), []
     for one in found:
         keys = film_keys(titles[one.title])
@@ -94,13 +94,13 @@ def judge(post, found, titles):
 
 def measure(part, index, known=None):
     """Count over a part: finds of tier sure, and of both tiers; films that the title list lacks are left out."""
-    from recloak._mentions.decide import find_in
+    from recloak._mentions.title_finder import find_titles
 
     sure, both, errors = Count(), Count(), []
     for post in labelled(part):
         if known is not None and not (post.films <= known):
             continue
-        found = find_in(post.text, index)
+        found = find_titles(post.text, index)
         for count, finds in ((sure, [one for one in found if one.tier == "sure"]), (both, found)):
             right, wrong, missed = judge(post, finds, index.titles)
             count.right += len(right)

@@ -7,7 +7,7 @@ FLOOR = Fraction(1, 20)
 
 
 def tables(ratings):
-    """Give user -> {item: rating} and item -> number of raters."""
+    """Return user -> {item: rating} and item -> number of raters."""
     rated = {
         user: dict(zip(ratings.items[row].tolist(), ratings.values[row].tolist(), strict=True))
         for user in range(ratings.n_users)
@@ -17,7 +17,7 @@ def tables(ratings):
 
 
 def targets(mentions):
-    """Give (user, [(item, rating)], number of items outside the ratings) per target."""
+    """Yield (user, [(item, rating)], number of items outside the ratings) per target."""
     for t in range(mentions.n_targets):
         span = slice(mentions.indptr[t], mentions.indptr[t + 1])
         said = zip(mentions.items[span].tolist(), mentions.ratings[span].tolist(), strict=True)
@@ -41,7 +41,7 @@ def heavy(rated, n_items, share=Fraction(1, 3)):
 
 
 def place(target, scores):
-    """Give how many score above the target and how many the same; nothing the same if it is not in the list."""
+    """Return how many score above the target and how many the same; (0, 0) if it is not in the list."""
     if target not in scores:
         return 0, 0
     own = scores[target]
@@ -75,7 +75,7 @@ def by_tf_idf(ratings, mentions):
 
 
 def by_likelihood(user, said, rated, raters, q, activity_mean):
-    """Give the log-likelihood ratio of one candidate, term by term."""
+    """Return the log-likelihood ratio of one candidate, term by term."""
     total, appetite = 0.0, len(rated[user]) / activity_mean
     for item, _ in said:
         chance = 1 - (1 - raters[item] / (len(rated) + 1)) ** appetite

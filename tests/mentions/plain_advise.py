@@ -1,4 +1,4 @@
-"""The advisor in its plain form: every variant of a draft is scored anew, from the first mention to the last."""
+"""The advisor in its plain form: every variant of a draft is scored from the first mention to the last."""
 
 from dataclasses import dataclass
 
@@ -6,10 +6,11 @@ import numpy as np
 import polars as pl
 
 from recloak._core.errors import OptionError
-from recloak._mentions.advisor import Advice, DraftChange, band_of
+from recloak._mentions.advisor import Advice, DraftChange
 from recloak._mentions.algorithms import Candidates, gains
 from recloak._mentions.identification_kernels import standings
 from recloak._mentions.options import IdentifyOptions
+from recloak._mentions.oracle_guard import band_of
 from recloak._ratings.model import Ratings
 
 
@@ -34,7 +35,7 @@ def prepare(ratings, options=None):
 def advise(index, user, earlier, draft, *, k=10):
     if not 1 <= k < index.candidates.n_users:
         raise OptionError(f"k must be at least 1 and below the number of users, got {k}")
-    asked = Asked(index, index.ratings.user_ids.number(user), *_numbers(index, earlier, draft))
+    asked = PlainQuestion(index, index.ratings.user_ids.number(user), *_numbers(index, earlier, draft))
     after, *without = asked.places([[], *([one] for one in asked.draft)])
     return Advice(
         k=k,
@@ -62,7 +63,7 @@ def _numbers(index, earlier, draft):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class PlainQuestion:
     index: PlainIndex
     user: int
     earlier: list[int]
@@ -79,7 +80,7 @@ class Asked:
         return self.places_of([self.earlier + [one for one in self.draft if one not in some] for some in drops])
 
     def places_of(self, said):
-        """Give those above and half of those level, before the worst attacker."""
+        """Return those above and half of those tied, before the worst attacker."""
         if not said:
             return []
         read = [[i for i in items if i not in ignored] or items for ignored in self.index.ignored for items in said]
@@ -97,7 +98,7 @@ class Asked:
         counts, _ = standings(indptr, items, np.full(len(items), np.nan, np.float32), targets, *by_item)
         return counts[:, 0] + (counts[:, 1] + 1) / 2
 
-    def lures(self):
+    def decoys(self):
         taken = {*self.own(), *self.earlier, *self.draft}
         below = self.index.popular[max(map(len, self.index.ignored)) :].tolist()
         return [item for item in below if item not in taken][:10]
@@ -110,21 +111,21 @@ def _telling(asked, without):
 
 
 def _single_adds(asked):
-    lures = asked.lures()[:3]
-    places = asked.places_of([[*asked.earlier, *asked.draft, lure] for lure in lures])
-    return tuple(DraftChange((), (asked.id(one),), band_of(place)) for one, place in zip(lures, places, strict=True))
+    decoys = asked.decoys()[:3]
+    places = asked.places_of([[*asked.earlier, *asked.draft, decoy] for decoy in decoys])
+    return tuple(DraftChange((), (asked.id(one),), band_of(place)) for one, place in zip(decoys, places, strict=True))
 
 
 def _cheapest(asked, k):
-    drops, lures = _best_drops(asked), asked.lures()
-    for cost in range(1, len(drops) + len(lures) + 1):
-        mixes = [(d, cost - d) for d in range(len(drops) + 1) if 0 <= cost - d <= len(lures)]
-        said = [asked.earlier + [one for one in asked.draft if one not in drops[:d]] + lures[:a] for d, a in mixes]
+    drops, decoys = _best_drops(asked), asked.decoys()
+    for cost in range(1, len(drops) + len(decoys) + 1):
+        mixes = [(d, cost - d) for d in range(len(drops) + 1) if 0 <= cost - d <= len(decoys)]
+        said = [asked.earlier + [one for one in asked.draft if one not in drops[:d]] + decoys[:a] for d, a in mixes]
         places = asked.places_of(said)
         best = int(np.argmax(places))
         if places[best] > k:
             d, a = mixes[best]
-            return DraftChange(tuple(map(asked.id, drops[:d])), tuple(map(asked.id, lures[:a])), band_of(places[best]))
+            return DraftChange(tuple(map(asked.id, drops[:d])), tuple(map(asked.id, decoys[:a])), band_of(places[best]))
     return None
 
 

@@ -11,14 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recloak._core.errors import InputError, OptionError
-from recloak._mentions.advisor import BANDS, EXACT_BANDS, advise, band_of, prepare_advisor, prepare_exact_advisor
-from recloak._mentions.algorithms import Candidates, ignoring_popular, stand_by
-from recloak._mentions.draft_ranks import places_of, question
+from recloak._mentions.advisor import advise, make_question, prepare_advisor, prepare_exact_advisor, rank_draft
+from recloak._mentions.algorithms import Candidates, ignoring_popular, rank_targets
 from recloak._mentions.options import IdentifyOptions
-from recloak._mentions.oracle_guard import OracleGuard
+from recloak._mentions.oracle_guard import BANDS, EXACT_BANDS, OracleGuard, band_of
 from recloak._ratings.model import Ratings
 from tests.mentions import plain_advise
-from tests.mentions.test_defend import crowd
+from tests.mentions.test_defend import similar_users
 from tests.mentions.test_identify import said, watched
 from tests.strategies import small_ratings
 
@@ -38,7 +37,7 @@ def _advisor():
 
 
 def test_the_rare_mention_is_the_telling_one_and_leaving_it_out_hides():
-    index = prepare_exact_advisor(crowd())
+    index = prepare_exact_advisor(similar_users())
     advice = advise(index, "u07", ["p"], ["q", "rare 07"], k=5)
     assert (advice.before, advice.after, advice.hidden) == ("11 to 100", "1", False)
     assert advice.telling == "rare 07"
@@ -48,21 +47,21 @@ def test_the_rare_mention_is_the_telling_one_and_leaving_it_out_hides():
 
 
 def test_a_draft_that_hides_is_left_alone():
-    advice = advise(prepare_exact_advisor(crowd()), "u07", [], ["p"], k=5)
+    advice = advise(prepare_exact_advisor(similar_users()), "u07", [], ["p"], k=5)
     assert advice.hidden
     assert advice.cheapest is not None
     assert (advice.cheapest.drop, advice.cheapest.add) == ((), ())
 
 
 def test_items_that_nobody_rated_are_counted_and_give_nothing_away():
-    index = prepare_exact_advisor(crowd())
+    index = prepare_exact_advisor(similar_users())
     advice = advise(index, "u07", ["nonsense"], ["p", 12], k=5)
     assert advice.n_unknown == 2
     assert advice.after == advise(index, "u07", [], ["p"], k=5).after
 
 
 def test_strangers_and_odd_wishes_are_refused():
-    index = prepare_exact_advisor(crowd())
+    index = prepare_exact_advisor(similar_users())
     with pytest.raises(InputError, match="there is no id 'nobody'"):
         advise(index, "nobody", [], ["p"])
     with pytest.raises(OptionError, match="k must be at least 1"):
@@ -77,7 +76,7 @@ def place(ratings, user, items, share):
     candidates = Candidates.of(ratings, options)
     mentions = said(ratings, *[(user, item) for item in items])
     read = ignoring_popular(mentions, candidates.raters, share) if share else mentions
-    standing = stand_by("scoring", candidates, read, options)
+    standing = rank_targets("scoring", candidates, read, options)
     return float(standing.better[0] + (standing.tied[0] + 1) / 2)
 
 
@@ -173,7 +172,7 @@ def test_an_attacker_who_ignores_all_that_is_said_reads_it_in_full():
 @settings(max_examples=100)
 @given(odd_ratings(), st.data())
 def test_guarded_advice_never_says_hidden_where_exact_advice_does_not(ratings, data):
-    """Neither for the draft nor for any change of it, whatever the crowd."""
+    """Neither for the draft nor for any change of it, whoever is in the sample."""
     options = IdentifyOptions(heavy=data.draw(st.sampled_from([0.3, 1.0])))
     guard = OracleGuard(
         b"0123456789abcdef", data.draw(st.sampled_from([0.3, 1.0])), data.draw(st.sampled_from([0.2, 1.0]))
@@ -182,11 +181,11 @@ def test_guarded_advice_never_says_hidden_where_exact_advice_does_not(ratings, d
     earlier, draft = (data.draw(st.lists(st.sampled_from(known), max_size=n)) for n in (5, 8))
     asked = (data.draw(st.integers(0, ratings.n_users - 1)), earlier, draft)
     exact, guarded = prepare_exact_advisor(ratings, options), prepare_advisor(ratings, options, guard=guard)
-    real, told = (places_of(index, question(index, *asked)) for index in (exact, guarded))
-    assert told.before <= real.before
-    assert told.after <= real.after
-    assert (told.without <= real.without).all()
-    assert (told.added <= real.added).all()
+    real, shown = (rank_draft(index, make_question(index, *asked)) for index in (exact, guarded))
+    assert shown.before <= real.before
+    assert shown.after <= real.after
+    assert (shown.without <= real.without).all()
+    assert (shown.added <= real.added).all()
     for k in (1, 2, 3):
         assert advise(exact, *asked, k=k).hidden or not advise(guarded, *asked, k=k).hidden
     way = advise(guarded, *asked, k=2).cheapest
@@ -198,17 +197,17 @@ def test_guarded_advice_never_says_hidden_where_exact_advice_does_not(ratings, d
 @settings(max_examples=60)
 @given(odd_ratings(), st.data())
 def test_nothing_that_is_asked_depends_on_who_is_outside_the_crowd(ratings, data):
-    """Give somebody outside the crowd other ratings, with the public numbers of raters as they were."""
+    """Change the ratings of somebody outside the sample, with the public numbers of raters as they were."""
     guard = OracleGuard(data.draw(st.binary(min_size=16, max_size=16)))
     index = prepare_advisor(ratings, IdentifyOptions(heavy=1.0), guard=guard)
-    outside = np.flatnonzero(~guard.crowd_of(ratings.user_ids.ids.to_list()))
+    outside = np.flatnonzero(~guard.in_sample(ratings.user_ids.ids.to_list()))
     asker = data.draw(st.integers(0, ratings.n_users - 1))
     others = ratings.where(~np.isin(ratings.users(), outside[outside != asker]))
     bare = prepare_advisor(others, IdentifyOptions(heavy=1.0), guard=guard)
-    public = {name: getattr(index, name) for name in ("raters", "weights", "heard", "proposals")}
+    public = {name: getattr(index, name) for name in ("raters", "weights", "not_ignored", "proposals")}
     draft = data.draw(st.lists(st.sampled_from(ratings.item_ids.ids.to_list()), max_size=8))
     worlds = (index, replace(bare, **public))
-    one, other = (places_of(world, question(world, asker, draft[:2], draft[2:])) for world in worlds)
+    one, other = (rank_draft(world, make_question(world, asker, draft[:2], draft[2:])) for world in worlds)
     assert (one.before, one.after) == (other.before, other.after)
     for name in ("without", "added", "order", "table"):
         assert np.array_equal(getattr(one, name), getattr(other, name))
@@ -216,9 +215,9 @@ def test_nothing_that_is_asked_depends_on_who_is_outside_the_crowd(ratings, data
 
 def test_a_crowd_is_the_same_for_the_same_secret_whoever_else_is_there():
     guard = OracleGuard(b"0123456789abcdef")
-    assert guard.crowd_of(list(range(1000))).tolist()[:500] == guard.crowd_of(list(range(500))).tolist()
-    assert 400 < guard.crowd_of(list(range(1000))).sum() < 600
-    assert (guard.crowd_of(list(range(100))) != OracleGuard(b"another secret..").crowd_of(list(range(100)))).any()
+    assert guard.in_sample(list(range(1000))).tolist()[:500] == guard.in_sample(list(range(500))).tolist()
+    assert 400 < guard.in_sample(list(range(1000))).sum() < 600
+    assert (guard.in_sample(list(range(100))) != OracleGuard(b"another secret..").in_sample(list(range(100)))).any()
 
 
 def test_k_between_two_borders_is_read_as_the_next_so_that_it_tells_no_place():
@@ -232,7 +231,7 @@ def test_k_between_two_borders_is_read_as_the_next_so_that_it_tells_no_place():
     ("wrong", "rule"),
     [
         ({"secret": b"short"}, "at least 16 bytes, got 5"),
-        ({"crowd": 0.0}, "more than 0"),
+        ({"sample_share": 0.0}, "more than 0"),
         ({"widely": 2.0}, "at most 1"),
     ],
 )

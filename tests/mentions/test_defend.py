@@ -24,7 +24,7 @@ from recloak._ratings.model import Ratings
 from tests.mentions.test_identify import attacked, said, watched
 
 
-def crowd():
+def similar_users():
     """Make 30 users who all rated the popular items p and q, and one rare item each."""
     rows = [(f"u{n:02}", ["p", "q", f"rare {n:02}"]) for n in range(30)]
     rows += [("x", ["r", "s", "t"]), ("y", ["r", "s"]), ("z", ["r"])]
@@ -32,7 +32,7 @@ def crowd():
 
 
 def test_dropping_rare_items_hides_who_mentions_them():
-    ratings = crowd()
+    ratings = similar_users()
     mentions = said(ratings, *[(f"u{n:02}", f"rare {n:02}") for n in range(5)])
     options = IdentifyOptions()
     trials = suppress_data(ratings, Candidates.of(ratings, options), mentions, options).trials
@@ -44,7 +44,7 @@ def test_dropping_rare_items_hides_who_mentions_them():
 
 
 def test_users_leave_out_their_rarest_rated_mentions_first():
-    ratings = crowd()
+    ratings = similar_users()
     mentions = said(ratings, ("u00", "p"), ("u00", "rare 00"), ("u00", "r"))
     options = IdentifyOptions()
     trials = suppress_mentions(ratings, Candidates.of(ratings, options), mentions, options).trials
@@ -55,7 +55,7 @@ def test_users_leave_out_their_rarest_rated_mentions_first():
 
 
 def test_misdirection_takes_the_most_popular_unrated_items():
-    ratings = crowd()
+    ratings = similar_users()
     mentions = said(ratings, ("z", "r"))
     options = IdentifyOptions(flat=True)
     trials = misdirect(ratings, Candidates.of(ratings, options), mentions, options, None).trials

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recloak._cli.main import run
-from recloak._mentions.decide import find_in
-from recloak._mentions.finder import find_mentions, read_popularity, talk_of
+from recloak._mentions.found_mentions import everyday_words_in, find_mentions, read_popularity
 from recloak._mentions.lexicon import remember
 from recloak._mentions.post_files import posts_from_table, read_titles, title_list
-from recloak._mentions.text import LONGEST_KEPT, MOST_KEPT
+from recloak._mentions.text import LONGEST_CACHED, MOST_CACHED
+from recloak._mentions.title_finder import find_titles
 from recloak._mentions.title_matching import index_titles
 from recloak._mentions.titles import parse
 from tests.mentions.labels import FOLDER, film_keys, labelled, measure, title_lines
@@ -34,7 +34,7 @@ def big_index():
 
 
 def named(text, index, tier=None):
-    return [str(index.titles[one.title]) for one in find_in(text, index) if tier in (None, one.tier)]
+    return [str(index.titles[one.title]) for one in find_titles(text, index) if tier in (None, one.tier)]
 
 
 def test_the_labelled_posts_are_many_and_half_of_them_name_nothing():
@@ -54,7 +54,7 @@ def test_the_held_half_reaches_its_figures(big_index):
 @pytest.mark.data
 @pytest.mark.parametrize(("with_popularity", "precise"), [(True, 0.95), (False, 0.90)])
 def test_the_held_half_stands_against_9724_titles_full_of_traps(data, with_popularity, precise):
-    from recloak._mentions.finder import popularity_of
+    from recloak._mentions.found_mentions import popularity_of
     from recloak._ratings.readers import read
 
     folder = data / "ml-latest-small"
@@ -109,7 +109,7 @@ def test_ordinary_words_are_not_films(text, index):
 
 
 def test_a_find_says_where_how_sure_and_why(index):
-    (found,) = find_in("Last night I watched The Matrix again", index)
+    (found,) = find_titles("Last night I watched The Matrix again", index)
     assert found.text == "The Matrix"
     assert (found.start, found.end) == (21, 31)
     assert found.tier == "sure"
@@ -118,18 +118,18 @@ def test_a_find_says_where_how_sure_and_why(index):
 
 
 def test_a_find_names_what_else_the_words_may_mean(index):
-    (find,) = find_in("I watched King Kong (2005) last night", index)
+    (find,) = find_titles("I watched King Kong (2005) last night", index)
     assert str(index.titles[find.title]) == "King Kong (2005)"
     assert [str(index.titles[other]) for other in find.others] == ["King Kong (1933)"]
 
 
 def test_a_memory_of_words_has_a_bound_however_many_are_written():
     known: dict[str, int] = {}
-    for number in range(MOST_KEPT + 10):
+    for number in range(MOST_CACHED + 10):
         assert remember(known, str(number), number) == number
-    assert remember(known, "a" * (LONGEST_KEPT + 1), 7) == 7
-    assert 0 < len(known) <= MOST_KEPT
-    assert all(len(word) <= LONGEST_KEPT for word in known)
+    assert remember(known, "a" * (LONGEST_CACHED + 1), 7) == 7
+    assert 0 < len(known) <= MOST_CACHED
+    assert all(len(word) <= LONGEST_CACHED for word in known)
 
 
 def test_remakes_without_a_year_fall_to_the_more_popular():
@@ -141,7 +141,7 @@ def test_remakes_without_a_year_fall_to_the_more_popular():
 
 @given(st.text(max_size=120))
 def test_any_text_is_survived_and_finds_lie_in_it_without_overlap(index, text):
-    found = find_in(text, index)
+    found = find_titles(text, index)
     assert all(text[one.start : one.end] == one.text for one in found)
     assert all(a.end <= b.start for a, b in itertools.pairwise(found))
     assert all(0 <= one.confidence <= 1 and one.tier in ("sure", "possible") and one.reason for one in found)
@@ -149,7 +149,7 @@ def test_any_text_is_survived_and_finds_lie_in_it_without_overlap(index, text):
 
 @given(st.sampled_from([post.text for post in labelled("tune")]))
 def test_the_same_post_gives_the_same_finds(index, text):
-    assert find_in(text, index) == find_in(text, index)
+    assert find_titles(text, index) == find_titles(text, index)
 
 
 def test_a_very_long_post_is_read_in_time_that_grows_with_its_length(index):
@@ -158,7 +158,7 @@ def test_a_very_long_post_is_read_in_time_that_grows_with_its_length(index):
 
     def seconds(n):
         start = time.process_time()
-        assert len(find_in("I watched Heat, Inception and it was up to her. " * n, index)) == 2 * n
+        assert len(find_titles("I watched Heat, Inception and it was up to her. " * n, index)) == 2 * n
         return time.process_time() - start
 
     short, long = (min(seconds(n) for _ in range(3)) for n in (400, 1600))
@@ -176,9 +176,9 @@ def test_the_table_keeps_every_post_and_tells_the_counts():
 
 def test_words_that_the_posts_use_in_small_letters_are_everyday():
     texts = ["We ran the grumblewick again.", "The Zorblax was closed."] * 150
-    assert "grumblewick" in talk_of(texts)
-    assert "zorblax" not in talk_of(texts)
-    assert talk_of(texts[:10]) == frozenset()
+    assert "grumblewick" in everyday_words_in(texts)
+    assert "zorblax" not in everyday_words_in(texts)
+    assert everyday_words_in(texts[:10]) == frozenset()
 
 
 def test_the_command_writes_the_finds_and_tells_in_json(tmp_path, capsys):

@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recloak._core.errors import InputError, OptionError
-from recloak._mentions.algorithms import Candidates, failures, ignoring_popular, intersect, stand_by
-from recloak._mentions.identification import identify
-from recloak._mentions.likelihood import calibrate, fit_logistic, stand_by_likelihood
+from recloak._mentions.algorithms import Candidates, failures, ignoring_popular, intersect, rank_targets
+from recloak._mentions.identification import identify, mention_bins
+from recloak._mentions.likelihood import calibrate, fit_logistic, rank_by_likelihood
 from recloak._mentions.mention_tables import mentions_from_table
 from recloak._mentions.options import IdentifyOptions
-from recloak._mentions.rates import mention_bins, rates_of
 from recloak._ratings.model import Ratings
 from tests.mentions import naive
 from tests.strategies import small_ratings
@@ -41,7 +40,7 @@ def attacked(draw):
 def stood(case, name, options=None):
     ratings, mentions = case
     options = options or IdentifyOptions()
-    standing = stand_by(name, Candidates.of(ratings, options), mentions, options)
+    standing = rank_targets(name, Candidates.of(ratings, options), mentions, options)
     return list(zip(np.where(standing.tied > 0, standing.better, 0).tolist(), standing.tied.tolist(), strict=True))
 
 
@@ -91,7 +90,7 @@ def test_tf_idf_places_targets_as_the_cosine_does(case):
 def test_the_likelihood_ratio_is_the_sum_of_its_terms(case):
     ratings, mentions = case
     candidates = Candidates.of(ratings, IdentifyOptions())
-    found = stand_by_likelihood(candidates, mentions, ratings)
+    found = rank_by_likelihood(candidates, mentions, ratings)
     rated, raters = naive.tables(ratings)
     mean = ratings.n_ratings / ratings.n_users
     shares = _q_of_each_half(mentions, rated)
@@ -265,7 +264,7 @@ def test_rates_of_a_standing_seen_by_eye():
     from recloak._mentions.model import Standing
 
     # first alone, tied fourth to sixth, not in the list
-    rates = rates_of(Standing(np.array([0, 3, 0]), np.array([1, 3, 0])), (1, 5))
+    rates = Standing(np.array([0, 3, 0]), np.array([1, 3, 0])).rates((1, 5))
     assert rates.rate == pytest.approx((1 / 3, (1 + 2 / 3) / 3))
     assert rates.optimistic == pytest.approx((1 / 3, 2 / 3))
     assert rates.pessimistic == pytest.approx((1 / 3, 1 / 3))

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from recloak._cli.main import run
-from recloak._mentions.algorithms import ALGORITHMS, Candidates, gains, stand_by, sub_scores
+from recloak._mentions.algorithms import ALGORITHMS, Candidates, gains, rank_targets, sub_scores
+from recloak._mentions.identification import mention_bins
 from recloak._mentions.mention_tables import read_mentions
 from recloak._mentions.options import IdentifyOptions
-from recloak._mentions.rates import mention_bins
 from recloak._ratings.model import Ratings
 from tests.mentions import naive
 
@@ -87,7 +87,7 @@ def test_the_58_taggers_stand_where_a_plain_reimplementation_places_them(data):
         "exact_rating": by_sorted_logs(ratings, mentions, delta=0),
     }
     for name in ALGORITHMS:
-        standing = stand_by(name, candidates, mentions, options)
+        standing = rank_targets(name, candidates, mentions, options)
         assert list(zip(standing.better.tolist(), standing.tied.tolist(), strict=True)) == plain[name], name
 
 

@@ -9,7 +9,7 @@ from recloak._core.errors import SourceError
 from recloak._mentions.lexicon import Lexicon
 from recloak._mentions.post_files import posts_from_table, read_posts, read_titles, title_list
 from recloak._mentions.text import fold_all, words_of
-from recloak._mentions.titles import article_first, heroes_of, parse, ways
+from recloak._mentions.titles import article_first, heroes_of, parse, variants
 
 
 @pytest.mark.parametrize(
@@ -55,25 +55,25 @@ def test_a_line_is_taken_apart(line, names, year):
     ],
 )
 def test_people_say_titles_in_their_own_way(line, said):
-    assert " ".join(fold_all(said)) in {way.words for way in ways(parse(1, line), Lexicon())}
+    assert " ".join(fold_all(said)) in {variant.words for variant in variants(parse(1, line), Lexicon())}
 
 
 def test_one_everyday_word_is_never_left_of_a_title_by_dropping_its_article():
-    assert "help" not in {way.words for way in ways(parse(1, "Help, The (2011)"), Lexicon())}
+    assert "help" not in {variant.words for variant in variants(parse(1, "Help, The (2011)"), Lexicon())}
 
 
 def test_the_adventure_alone_names_the_film_of_a_hero_with_several():
     films = [parse(1, "Harry Potter and the Goblet of Fire (2005)"), parse(2, "Harry Potter and the Half-Blood Prince")]
     heroes = heroes_of(films)
     assert heroes == {"Harry Potter"}
-    assert "goblet of fire" in {way.words for way in ways(films[0], Lexicon(), heroes)}
+    assert "goblet of fire" in {variant.words for variant in variants(films[0], Lexicon(), heroes)}
 
 
 @given(st.text(max_size=60))
 def test_any_line_gives_a_title_with_a_name(line):
     title = parse(1, line)
     assert len(title.names) >= 1
-    assert list(ways(title, Lexicon())) is not None
+    assert list(variants(title, Lexicon())) is not None
     assert article_first(article_first(line)) is not None
 
 

@@ -15,11 +15,9 @@ from recloak._library.pages import drawn_by
 from recloak._library.sources import as_ratings, origin_of
 from recloak._mentions import advisor as advisors
 from recloak._mentions import defences, identification
-from recloak._mentions.advisor import Advice
+from recloak._mentions.advisor import Advice, AdvisorIndex, Item
 from recloak._mentions.defences import Defences
-from recloak._mentions.draft_ranks import AdvisorIndex, Item, prepare_exact_advisor
-from recloak._mentions.draft_ranks import prepare_advisor as prepare_guarded_advisor
-from recloak._mentions.finder import FoundMentions, find_mentions, popularity_of, read_popularity
+from recloak._mentions.found_mentions import FoundMentions, find_mentions, popularity_of, read_popularity
 from recloak._mentions.mention_tables import read_mentions
 from recloak._mentions.model import Identification
 from recloak._mentions.options import IdentifyOptions
@@ -65,7 +63,7 @@ def find(
     titles
         A title list with ids: a file (``movies.csv``, ``movies.dat``, ``.item`` or any table) or a table.
     popularity
-        Numbers by item, as a table, a file or a mapping: of two films of one name the better known is meant.
+        Numbers by item, as a table, a file or a mapping: of two films of one name the more popular is chosen.
     ratings
         Ratings to count the popularity from instead.
     text, user
@@ -93,11 +91,11 @@ def find(
     """
     if popularity is not None and ratings is not None:
         raise OptionError("give popularity=... or ratings=..., not both")
-    said, listed = read_posts(posts, text=text, user=user), read_titles(titles)
-    known = None if ratings is None else popularity_of(as_ratings(ratings))
-    if popularity is not None:
-        known = read_popularity(popularity)
-    return find_mentions(said, listed, popularity=known)
+    post_table, title_list = read_posts(posts, text=text, user=user), read_titles(titles)
+    by_item = None if popularity is None else read_popularity(popularity)
+    if ratings is not None:
+        by_item = popularity_of(as_ratings(ratings))
+    return find_mentions(post_table, title_list, popularity=by_item)
 
 
 def identify(
@@ -139,11 +137,11 @@ def identify(
     possible
         Also count finds of tier ``possible``.
     absent
-        Share of the targets taken out of the data, to see whether the attacker notices.
+        Share of the targets removed from the data, to see whether the attacker notices.
     threshold
         Probability from which the attacker names somebody.
     seed, rng
-        A seed or a numpy generator that draws who is absent; with neither seed 0.
+        A seed or a numpy generator that draws who is absent; seed 0 if neither is given.
 
     Returns
     -------
@@ -165,11 +163,11 @@ def identify(
     for name, share in (("absent", absent), ("threshold", threshold)):
         if not 0 <= share <= 1:
             raise OptionError(f"{name} must be at least 0 and at most 1, got {share}")
-    chance = seed_or_rng(0 if seed is None and rng is None else seed, rng)
+    generator = seed_or_rng(0 if seed is None and rng is None else seed, rng)
     ratings = as_ratings(source)
-    known = read_mentions(mentions, ratings, sure_only=not possible)
-    found = identification.identify(ratings, known, options, absent=absent, threshold=threshold, rng=chance)
-    return replace(found, draw=_drawn_by(identify_page, source, mentions))
+    targets = read_mentions(mentions, ratings, sure_only=not possible)
+    result = identification.identify(ratings, targets, options, absent=absent, threshold=threshold, rng=generator)
+    return replace(result, draw=_drawn_by(identify_page, source, mentions))
 
 
 def defend(
@@ -184,7 +182,7 @@ def defend(
     ignore: float = 0.01,
     possible: bool = False,
 ) -> Defences:
-    """Try what protects the people who mention items: leaving out data or mentions, and misdirection.
+    """Try the defences of people who mention items: leaving out data or mentions, and misdirection.
 
     Parameters
     ----------
@@ -215,18 +213,18 @@ def defend(
     """
     options = IdentifyOptions(floor=floor, heavy=heavy, flat=flat, fuzz=fuzz, unsaid=unsaid, ignore=ignore)
     ratings = as_ratings(source)
-    found = defences.defend(ratings, read_mentions(mentions, ratings, sure_only=not possible), options)
-    return replace(found, draw=_drawn_by(defences_page, source, mentions))
+    result = defences.defend(ratings, read_mentions(mentions, ratings, sure_only=not possible), options)
+    return replace(result, draw=_drawn_by(defences_page, source, mentions))
 
 
 def _drawn_by(make: Callable[..., Page], source: object, mentions: object) -> Callable[[Any, bool], str]:
     """Return the function that draws a result; the files are hashed when a page is drawn."""
 
-    def draw(found: Any, head: bool) -> str:
+    def draw(result: Any, head: bool) -> str:
         origin = origin_of(source)
         files = (*origin.paths, *origin_of(mentions).paths)
         hashes = tuple((f"SHA-256 of {Path(one).absolute().name}", source_hash(one)) for one in files)
-        return drawn_by(make, source=origin.name, provenance=(*hashes, ("Versions", versions())))(found, head)
+        return drawn_by(make, source=origin.name, provenance=(*hashes, ("Versions", versions())))(result, head)
 
     return draw
 
@@ -247,9 +245,9 @@ def prepare_advisor(
     source
         Ratings: a path, several paths, a table, a sparse matrix or `Ratings`.
     secret
-        At least 16 bytes, always the same for the same people: it decides whose ratings are looked at. None: a new one.
+        At least 16 bytes, always the same for the same people: it decides whose ratings are used. None: a new one.
     exact
-        Look at everybody and answer exactly; for those who may see all ratings, never for their users.
+        Use all ratings and answer exactly; for those who may see all ratings, never for their users.
     floor, heavy, flat
         How the attacker scores; see `identify`.
 
@@ -275,8 +273,8 @@ def prepare_advisor(
     guard = OracleGuard() if secret is None else OracleGuard(secret)
     ratings = as_ratings(source)
     if exact:
-        return Advisor(prepare_exact_advisor(ratings, options))
-    return Advisor(prepare_guarded_advisor(ratings, options, guard=guard))
+        return Advisor(advisors.prepare_exact_advisor(ratings, options))
+    return Advisor(advisors.prepare_advisor(ratings, options, guard=guard))
 
 
 def advise(
@@ -301,9 +299,9 @@ def advise(
     draft
         Ids of the items that the draft mentions.
     k
-        The user wishes to stay beyond the first k of the attacker's list.
+        The user wants to stay beyond the first k of the attacker's list.
     secret
-        As in `prepare_advisor`; needed with ratings, for a new one at every question would reveal more people.
+        As in `prepare_advisor`; needed with ratings, because a new one at every question would reveal more people.
 
     Returns
     -------

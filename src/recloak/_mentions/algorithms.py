@@ -1,9 +1,9 @@
 """The five algorithms of paper 004, section 4, and the attacker who knows about misdirection.
 
-Each gives a candidate u the score ``sum over the mentions m that u rated of w(m)``, divided by a norm of u, so one
+Each assigns a candidate u the score ``sum over the mentions m that u rated of w(m)``, divided by a norm of u, so one
 kernel serves them all:
 
-- Set Intersection (4.1): w = 1; possible is whoever reaches the number of mentions.
+- Set Intersection (4.1): w = 1; a candidate is possible who reaches the number of mentions.
 - TF-IDF (4.2): w_m = log2(|U| / raters(m)); the cosine of the two weight vectors is, up to a constant of the target,
   ``sum w_m^2 / sqrt(sum over all items of u of w^2)``.
 - Scoring (4.3, equations 1 and 2): the product over the mentions of ``1 - (raters(m) - 1) / |U|`` where u rated m and
@@ -12,8 +12,8 @@ kernel serves them all:
 - FuzzyRating and ExactRating (4.4, equation 3): as Scoring, but a rating further than delta = 1 or 0 from the target's
   counts as not rated.
 
-``U`` is all users: the paper takes users who rated more than a third of all items off the list of candidates, not
-out of the counts. It does so for Scoring and its two variants only.
+``U`` is all users: for Scoring and its two variants the paper removes users who rated more than a third of all items
+from the candidates, not from the counts.
 """
 
 from __future__ import annotations
@@ -35,102 +35,88 @@ _ANY_RATING = -1.0
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Candidates:
-    """The ratings as the attacker holds them: by item, with every count that the scores need."""
+    """The ratings that the attacker has: by item, with every count that the scores need."""
 
     columns: ItemColumns
     raters: NDArray[np.int64]  # (n_items,)
     n_users: int
     heavy: NDArray[np.bool_]  # (n_users,) left out by Scoring
-    idf: NDArray[np.float64]  # (n_items,)
+    idf: NDArray[np.float64]  # (n_items,) 0 for an item that nobody rated
     norms: NDArray[np.float64]  # (n_users,) length of a user's TF-IDF vector, 1 where it has none
 
     @classmethod
     def of(cls, ratings: Ratings, options: IdentifyOptions) -> Candidates:
-        """Prepare ratings for the attack; times are left behind, they would only cost memory."""
+        """Prepare ratings for the attack, without times to save memory."""
         raters = ratings.popularity
-        idf = inverse_frequency(raters, ratings.n_users)
+        idf = np.where(raters > 0, np.log2(ratings.n_users / np.maximum(raters, 1)), 0.0)
         squares = np.bincount(ratings.users(), weights=(idf**2)[ratings.items], minlength=ratings.n_users)
         norms = np.where(squares > 0, np.sqrt(squares), 1.0)
         heavy = ratings.activity > options.heavy * ratings.n_items
-        return cls(_columns(ratings), raters, ratings.n_users, heavy, idf, norms)
-
-
-def _columns(ratings: Ratings) -> ItemColumns:
-    bare = Ratings(
-        ratings.indptr, ratings.items, ratings.values, ratings.user_ids, ratings.item_ids, ratings.scale, None
-    )
-    return bare.by_item()
-
-
-def inverse_frequency(raters: NDArray[np.int64], n_users: int) -> NDArray[np.float64]:
-    """Weigh items by ``log2(|U| / raters)``; an item that nobody rated weighs nothing, for nobody can match it."""
-    return np.where(raters > 0, np.log2(n_users / np.maximum(raters, 1)), 0.0)
+        ids = (ratings.user_ids, ratings.item_ids)
+        untimed = Ratings(ratings.indptr, ratings.items, ratings.values, *ids, ratings.scale, None)
+        return cls(untimed.by_item(), raters, ratings.n_users, heavy, idf, norms)
 
 
 def sub_scores(raters: NDArray[np.int64], n_users: int, *, flat: bool = False) -> NDArray[np.float64]:
-    """Give equation 1 for a rated mention: ``1 - (raters - 1) / |U|``, or 1 without the weight of popularity."""
-    if flat:
-        return np.ones(len(raters))
-    return 1.0 - (np.maximum(raters, 1) - 1) / n_users
+    """Return equation 1 for a rated mention: ``1 - (raters - 1) / |U|``, or 1 without the weight of popularity."""
+    return np.ones(len(raters)) if flat else 1.0 - (np.maximum(raters, 1) - 1) / n_users
 
 
 def gains(raters: NDArray[np.int64], n_users: int, options: IdentifyOptions) -> NDArray[np.float64]:
-    """Give what a rated mention adds to the logarithm of a candidate's score over one that is not rated."""
+    """Return what a rated mention adds to the logarithm of a candidate's score, compared with an unrated one."""
     return np.log(sub_scores(raters, n_users, flat=options.flat)) - np.log(options.floor)
 
 
-def stand_by(name: str, candidates: Candidates, mentions: Mentions, options: IdentifyOptions) -> Standing:
-    """Give where one of `ALGORITHMS` places every target; targets who are not in the data stand nowhere."""
+def rank_targets(name: str, candidates: Candidates, mentions: Mentions, options: IdentifyOptions) -> Standing:
+    """Return the place of every target by one of `ALGORITHMS`."""
     if name == "set_intersection":
         return intersect(candidates, mentions)[0]
-    everyone = np.ones(candidates.n_users, np.bool_)
     if name == "tf_idf":
-        counts, _ = _run(candidates, mentions, candidates.idf**2, candidates.norms, everyone)
+        counts, _ = _standings(candidates, mentions, candidates.idf**2, norms=candidates.norms)
     elif name in ALGORITHMS:
-        weights = gains(candidates.raters, candidates.n_users, options)
-        ones, delta = np.ones(candidates.n_users), _tolerance(name, options)
-        counts, _ = _run(
-            candidates, mentions, weights, ones, ~candidates.heavy, tolerance=delta, any_=options.unsaid == "any"
+        counts, _ = _standings(
+            candidates,
+            mentions,
+            gains(candidates.raters, candidates.n_users, options),
+            eligible=~candidates.heavy,
+            tolerance={"scoring": _ANY_RATING, "fuzzy_rating": options.fuzz, "exact_rating": 0.0}[name],
+            take_unknown=options.unsaid == "any",
         )
     else:
         raise OptionError(f"algorithm must be one of {', '.join(ALGORITHMS)}, got {name!r}")
     return Standing(counts[:, 0], counts[:, 1])
 
 
-def _tolerance(name: str, options: IdentifyOptions) -> float:
-    return {"scoring": _ANY_RATING, "fuzzy_rating": options.fuzz, "exact_rating": 0.0}[name]
-
-
 def intersect(candidates: Candidates, mentions: Mentions) -> tuple[Standing, NDArray[np.int64]]:
-    """Stand the targets among those who rated every mention, and count these possible ones."""
-    ones = np.ones(candidates.n_users)
-    everyone = np.ones(candidates.n_users, np.bool_)
-    counts, tops = _run(candidates, mentions, np.ones(len(candidates.raters)), ones, everyone)
+    """Return the place of every target among those who rated every mention, and the number of these."""
+    counts, tops = _standings(candidates, mentions, np.ones(len(candidates.raters)))
     full = (np.round(tops) == mentions.counts) & (mentions.outside == 0)
     n_possible = np.where(full, counts[:, 2], 0)
     among = full & (counts[:, 0] == 0) & (counts[:, 1] > 0)
     return Standing(np.zeros(mentions.n_targets, np.int64), np.where(among, n_possible, 0)), n_possible
 
 
-def _run(
+def _standings(
     candidates: Candidates,
     mentions: Mentions,
     weights: NDArray[np.float64],
-    norms: NDArray[np.float64],
-    eligible: NDArray[np.bool_],
     *,
+    norms: NDArray[np.float64] | None = None,
+    eligible: NDArray[np.bool_] | None = None,
     tolerance: float = _ANY_RATING,
-    any_: bool = True,
+    take_unknown: bool = True,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     columns = candidates.columns
-    shared = (columns.indptr, columns.users, columns.values, weights, norms, eligible, tolerance, any_)
+    norms = np.ones(candidates.n_users) if norms is None else norms
+    eligible = np.ones(candidates.n_users, np.bool_) if eligible is None else eligible
+    shared = (columns.indptr, columns.users, columns.values, weights, norms, eligible, tolerance, take_unknown)
     return in_parts(standings, mentions.indptr, (mentions.items, mentions.ratings), (mentions.users,), shared)
 
 
 def failures(standing: Standing, n_possible: NDArray[np.int64], k: int) -> dict[str, NDArray[np.bool_]]:
-    """Say, from what `intersect` gives, why Set Intersection fails or not for each target (section 4.1).
+    """Return, from the result of `intersect`, why Set Intersection fails for each target (section 4.1).
 
-    *not narrow*: more than k possible, the target among them; *no one possible*: nobody rated every mention;
+    *not narrow*: more than k are possible, including the target; *no one possible*: nobody rated every mention;
     *misdirected*: some did, the target did not.
     """
     among = standing.tied > 0
@@ -143,9 +129,9 @@ def failures(standing: Standing, n_possible: NDArray[np.int64], k: int) -> dict[
 
 
 def ignoring_popular(mentions: Mentions, raters: NDArray[np.int64], share: float) -> Mentions:
-    """Give the mentions as the adaptive attacker reads them: without the most-rated share of all items.
+    """Return the mentions that the adaptive attacker uses: without the most-rated share of all items.
 
-    A target who mentions nothing else is read in full, for the attacker has nothing better.
+    All mentions are used of a target who mentions nothing else.
     """
     n_ignored = int(np.ceil(share * np.count_nonzero(raters)))
     popular = np.zeros(len(raters), np.bool_)

@@ -1,4 +1,4 @@
-"""What protects against identification by mentions, and how well (paper 004, sections 5 and 6).
+"""The defences against identification by mentions, and how well they work (paper 004, sections 5 and 6).
 
 - *Suppressing data* (5): the owner drops every item rated fewer times than a threshold. The price is the share of items
   and of ratings lost.
@@ -6,14 +6,14 @@
 - *Misdirection* (6.2): every user mentions items they have not rated, either from a popularity threshold upward, or the
   most popular first.
 
-Each is also tried on an adaptive attacker, who ignores the most-rated share of all items, whichever share of
-`IGNORED` serves best; that choice is made in hindsight, so it bounds what such an attacker reaches.
+Each is also tried on an adaptive attacker, who ignores the most-rated items: the share of `IGNORED` that works best.
+That choice is made in hindsight, so it is an upper bound for such an attacker.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,10 @@ from numpy.typing import NDArray
 
 from recloak._core.progress import task
 from recloak._core.results import Result, counted, plural
-from recloak._mentions.algorithms import Candidates, ignoring_popular, stand_by
+from recloak._mentions.algorithms import Candidates, ignoring_popular, rank_targets
 from recloak._mentions.likelihood import rated_by_mentioner
 from recloak._mentions.model import LEVELS, Mentions, Rates
 from recloak._mentions.options import IdentifyOptions
-from recloak._mentions.rates import rates_of
 from recloak._ratings.model import Ratings
 
 IGNORED = (0.0, 0.01, 0.02, 0.05)
@@ -37,7 +36,7 @@ BY_POPULARITY = "most popular first"
 
 @dataclass(frozen=True, slots=True)
 class DefenceTrial:
-    """One strength of a defence: how strong, what it costs, and what the two attackers still reach."""
+    """A defence at one strength: its cost, and the rates that the two attackers still reach."""
 
     strength: float
     cost: dict[str, float]
@@ -56,10 +55,10 @@ class DefenceTrial:
 
 @dataclass(frozen=True, slots=True)
 class Defence:
-    """One way to defend, over its strengths."""
+    """One defence, at all its strengths."""
 
     name: str
-    unit: str  # what the strength counts
+    unit: str  # of the strength
     trials: tuple[DefenceTrial, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -69,7 +68,7 @@ class Defence:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Defences(Result):
-    """Every defence that was tried, over its strengths."""
+    """Every defence that was tried, at all its strengths."""
 
     suppressed_data: Defence
     suppressed_mentions: Defence
@@ -110,24 +109,24 @@ def defend(ratings: Ratings, mentions: Mentions, options: IdentifyOptions | None
     with task("defences", len(thresholds) + 3) as advance:
         data = suppress_data(ratings, candidates, mentions, options)
         advance(1)
-        said = suppress_mentions(ratings, candidates, mentions, options)
+        fewer_mentions = suppress_mentions(ratings, candidates, mentions, options)
         advance(1)
         misdirections = []
         for threshold in (None, *thresholds):
             misdirections.append(misdirect(ratings, candidates, mentions, options, threshold))
             advance(1)
-    return Defences(data, said, tuple(misdirections), mentions.n_targets)
+    return Defences(data, fewer_mentions, tuple(misdirections), mentions.n_targets)
 
 
 def powers_of_two(raters: NDArray[np.int64]) -> list[int]:
-    """Give 1, 2, 4, ... up to the popularity of the most-rated item."""
+    """Return 1, 2, 4, ... up to the popularity of the most-rated item."""
     return [2**power for power in range(int(np.log2(max(int(raters.max(initial=1)), 1))) + 1)]
 
 
 def suppress_data(ratings: Ratings, candidates: Candidates, mentions: Mentions, options: IdentifyOptions) -> Defence:
-    """Drop items rated fewer times than a threshold; a mention of a dropped item tells nothing any more.
+    """Drop items rated fewer times than a threshold, and the mentions of them.
 
-    The heavy raters stay those of the whole data: their cut is a number of items, fixed before anything is dropped.
+    The heavy raters stay those of the whole data: the limit is a number of items, fixed before anything is dropped.
     """
     raters = candidates.raters
     trials = []
@@ -144,44 +143,38 @@ def suppress_data(ratings: Ratings, candidates: Candidates, mentions: Mentions, 
 def suppress_mentions(
     ratings: Ratings, candidates: Candidates, mentions: Mentions, options: IdentifyOptions
 ) -> Defence:
-    """Let everyone leave out a fraction of the rarest items among those they both rated and mentioned."""
-    order = _rarity_order(mentions, rated_by_mentioner(mentions, ratings), candidates.raters)
+    """Drop a fraction of each target's rarest mentions among the items that they also rated."""
+    rated = rated_by_mentioner(mentions, ratings)
+    order = _rarity_order(mentions, rated, candidates.raters)
+    n_rated = np.bincount(mentions.owners()[rated], minlength=mentions.n_targets)
     trials = []
     for fraction in FRACTIONS:
-        keep = order >= np.floor(fraction * _n_rated(mentions, order) + 0.5)[mentions.owners()]
+        keep = order >= np.floor(fraction * n_rated + 0.5)[mentions.owners()]
         left_out = 1 - keep.sum() / max(mentions.n_mentions, 1)
         trials.append(_trial(candidates, mentions.where(keep), options, fraction, {"mentions_lost": left_out}))
     return Defence("suppressing mentions", "share of the rated mentions left out, rarest first", tuple(trials))
 
 
-_NEVER = np.iinfo(np.int64).max
-
-
 def _rarity_order(mentions: Mentions, rated: NDArray[np.bool_], raters: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give each rated mention its place among its target's, rarest first; the others can never be left out."""
+    """Return the place of each rated mention among its target's, rarest first; others are never left out."""
     owners = mentions.owners()
-    order = np.full(mentions.n_mentions, _NEVER)
+    order = np.full(mentions.n_mentions, np.iinfo(np.int64).max)
     by_rarity = np.lexsort((raters[mentions.items], owners))
     by_rarity = by_rarity[rated[by_rarity]]
-    mine = owners[by_rarity]
-    first = np.searchsorted(mine, mine)
-    order[by_rarity] = np.arange(len(by_rarity)) - first
+    targets = owners[by_rarity]
+    order[by_rarity] = np.arange(len(by_rarity)) - np.searchsorted(targets, targets)
     return order
-
-
-def _n_rated(mentions: Mentions, order: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.bincount(mentions.owners()[order < _NEVER], minlength=mentions.n_targets)
 
 
 def misdirect(
     ratings: Ratings, candidates: Candidates, mentions: Mentions, options: IdentifyOptions, threshold: int | None
 ) -> Defence:
-    """Let everyone mention items they have neither rated nor mentioned.
+    """Add mentions of items that a target has neither rated nor mentioned.
 
     With a threshold: items rated more often than it, the least popular first; without: the most popular first.
     """
-    lures = _lures(candidates.raters, threshold)
-    chosen = [_fresh(lures, ratings, mentions, t, EXTRA[-1]) for t in range(mentions.n_targets)]
+    decoys = _decoys(candidates.raters, threshold)
+    chosen = [_new_decoys(decoys, ratings, mentions, t, EXTRA[-1]) for t in range(mentions.n_targets)]
     trials = []
     for extra in EXTRA:
         more = with_extra(mentions, [one[:extra] for one in chosen])
@@ -190,52 +183,49 @@ def misdirect(
     return Defence(name, "extra mentions", tuple(trials))
 
 
-def _lures(raters: NDArray[np.int64], threshold: int | None) -> NDArray[np.int64]:
-    """Order the misdirecting items; equal popularity falls by item number."""
+def _decoys(raters: NDArray[np.int64], threshold: int | None) -> NDArray[np.int64]:
+    """Return the misdirecting items in order; equally popular ones by item number."""
     if threshold is None:
         return np.argsort(-raters, kind="stable")
     ascending = np.argsort(raters, kind="stable")
     return ascending[raters[ascending] > threshold]
 
 
-def _fresh(lures: NDArray[np.int64], ratings: Ratings, mentions: Mentions, t: int, most: int) -> NDArray[np.int64]:
-    """Give the first lures that target t has neither rated nor mentioned."""
+def _new_decoys(
+    decoys: NDArray[np.int64], ratings: Ratings, mentions: Mentions, t: int, most: int
+) -> NDArray[np.int64]:
+    """Return the first decoys that target t has neither rated nor mentioned."""
     mentioned = mentions.items[mentions.indptr[t] : mentions.indptr[t + 1]]
     user = int(mentions.users[t])
     rated = ratings.items[ratings.row(user)] if user >= 0 else mentioned
-    # Whatever is rated or mentioned is skipped, so a little more than that many lures must be looked at.
-    near = lures[: most + len(rated) + len(mentioned)]
-    fresh = near[~np.isin(near, rated) & ~np.isin(near, mentioned)]
-    return fresh[:most]
+    near = decoys[: most + len(rated) + len(mentioned)]  # enough, even if all that is rated or mentioned is skipped
+    return near[~np.isin(near, rated) & ~np.isin(near, mentioned)][:most]
 
 
-def with_extra(mentions: Mentions, extra: Iterable[NDArray[np.int64]]) -> Mentions:
-    """Give the mentions with further items per target, said without a rating."""
-    added = list(extra)
-    counts = np.array([len(one) for one in added], np.int64)
+def with_extra(mentions: Mentions, extra: Sequence[NDArray[np.int64]]) -> Mentions:
+    """Return the mentions with further items per target, without a rating."""
+    counts = np.array([len(one) for one in extra], np.int64)
     owners = np.concatenate((mentions.owners(), np.repeat(np.arange(mentions.n_targets), counts)))
-    items = np.concatenate((mentions.items, *added)).astype(np.int32)
-    said = np.concatenate((mentions.ratings, np.full(int(counts.sum()), np.nan, np.float32)))
+    items = np.concatenate((mentions.items, *extra)).astype(np.int32)
+    ratings = np.concatenate((mentions.ratings, np.full(int(counts.sum()), np.nan, np.float32)))
     order = np.lexsort((items, owners))
     indptr = np.concatenate(([0], np.cumsum(mentions.counts + counts)))
-    return Mentions(
-        mentions.target_ids, mentions.users, indptr, items[order], said[order], mentions.outside, mentions.intake
-    )
+    return replace(mentions, indptr=indptr, items=items[order], ratings=ratings[order])
 
 
 def _trial(
     candidates: Candidates, mentions: Mentions, options: IdentifyOptions, strength: float, cost: dict[str, float]
 ) -> DefenceTrial:
-    """Attack once plainly, and once with each share ignored."""
+    """Attack with each share of the items ignored; the first ignores none."""
     tried = []
     for share in IGNORED:
-        read = ignoring_popular(mentions, candidates.raters, share) if share else mentions
-        tried.append(rates_of(stand_by("scoring", candidates, read, options)))
+        used = ignoring_popular(mentions, candidates.raters, share) if share else mentions
+        tried.append(rank_targets("scoring", candidates, used, options).rates())
     return DefenceTrial(strength, {name: float(value) for name, value in cost.items()}, tried[0], _best(tried))
 
 
 def _best(tried: list[Rates]) -> Rates:
-    """Give the attacker the best of several tries at each k."""
+    """Return the best of several tries at each k."""
     best = [max(tried, key=lambda rates, n=n: rates.rate[n]) for n in range(len(LEVELS))]  # type: ignore[misc]
     names = ("rate", "low", "high", "optimistic", "pessimistic")
     return Rates(LEVELS, *(tuple(getattr(one, name)[n] for n, one in enumerate(best)) for name in names))

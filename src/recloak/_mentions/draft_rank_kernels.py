@@ -1,12 +1,12 @@
-"""The compiled loops of the advisor: where a user stands, and where every change of a draft would move them.
+"""The compiled loops of the advisor: a user's place, and the place after every change of a draft.
 
 The mentions are added up once, for all attackers side by side. After that only the *gap* matters, the user's score less
-a candidate's: a candidate stands above the user where the gap is below 0 and level where it is 0 (closer than `TIE`).
+a candidate's: a candidate is above the user where the gap is below 0 and tied where it is 0 (closer than `TIE`).
 A change of the draft moves every gap by its *effect*, ``w (mine - theirs)``: the weight of the mention where the user
-rated it and the candidate did not, its negative the other way round, else nothing. Most candidates are so far
-behind that no change can bring them level; they are left out after the first pass, exactly, so that a change costs as
-many steps as there are candidates in reach. The loops let go of Python's lock and share nothing, so threads may run
-them at once.
+rated it and the candidate did not, its negative the other way round, else 0. Most candidates are so far behind that no
+change can make them tied; they are dropped after the first pass, exactly, so that a change costs as many steps as
+there are candidates in reach. *Lures* are the decoys of `_mentions.advisor`; an attacker *hears* a mention that they do
+not ignore. The loops release the GIL and share nothing, so threads may run them at once.
 """
 
 from __future__ import annotations
@@ -18,22 +18,23 @@ from recloak._mentions.identification_kernels import TIE
 
 MOST_DROPS = 4  # as many mentions of a draft may be left out together
 SHOWN_ADDS = 3  # as many lures are tried one by one
-_MARGIN = 1e-6  # sums in another order differ by less: nobody in reach is left out by rounding
+_MARGIN = 1e-6  # sums in another order differ by less: rounding drops nobody in reach
 
 
 @njit(cache=True, nogil=True)
 def survey(  # type: ignore[no-untyped-def] # noqa: PLR0917 (a kernel takes its arrays one by one)
     me, earlier, draft, lures, mine, heard, weights, tried, greedy, border, indptr, users, n_listed
 ):
-    """Give the expected place before the worst attacker for a draft and for every change of it that is looked at.
+    """Return the expected place before the worst attacker for a draft and for every change of it that is tried.
 
     ``mine``, ``heard`` and ``weights`` follow ``earlier``, ``draft`` and ``lures``: whether the user rated each of
     them, which attackers (columns) do not ignore it, and what it adds to the score of whoever rated it. ``tried`` are
-    the places in the draft that may be left out together, in that order or, where ``greedy``, in the best. Gives the
-    place by earlier mentions alone; (1 + n_draft + n_shown) places of the draft as it is, without each mention, with
-    each of the first `SHOWN_ADDS` lures; the order of leaving out; and a table of places by how many of that order are
-    left out (rows) and how many lures are added (columns), as far as it takes to find the fewest changes that reach
-    beyond ``border``.
+    the positions in the draft that may be left out together, in that order or, where ``greedy``, in the best.
+
+    Return the place by earlier mentions alone; (1 + n_draft + n_shown) places of the draft as it is, without each
+    mention, with each of the first `SHOWN_ADDS` lures; the order of leaving out; and a table of places by how many of
+    that order are left out (rows) and how many lures are added (columns), as far as needed to find the fewest changes
+    that reach beyond ``border``.
     """
     n_old = len(earlier)
     score, own = np.zeros((n_listed, heard.shape[1])), np.zeros(heard.shape[1])
@@ -72,7 +73,7 @@ def _hear(items, mine, heard, weights, indptr, users, score, own):  # type: igno
 
 @njit(cache=True)
 def _stand(score, own, n_heard, me):  # type: ignore[no-untyped-def]
-    """Give the place before the worst attacker over all candidates."""
+    """Return the place before the worst attacker over all candidates."""
     everyone = np.arange(len(score))
     gaps = _gaps(everyone[everyone != me], score, own)
     return _place(gaps, np.zeros(gaps.shape[1]), np.zeros(len(own), np.int64), n_heard)
@@ -80,7 +81,7 @@ def _stand(score, own, n_heard, me):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _gaps(near, score, own):  # type: ignore[no-untyped-def]
-    """Give (n_attackers, n_near) gaps."""
+    """Return (n_attackers, n_near) gaps."""
     gaps = np.empty((len(own), len(near)))
     for n in range(len(near)):
         for a in range(len(own)):
@@ -90,7 +91,7 @@ def _gaps(near, score, own):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _largest(numbers, count):  # type: ignore[no-untyped-def]
-    """Add up the largest few, taking each out (by loops: a sort compiles in seconds)."""
+    """Return the sum of the largest few numbers and remove them (by loops: a sort takes seconds to compile)."""
     total = 0.0
     for _ in range(min(count, len(numbers))):
         top = 0
@@ -103,7 +104,7 @@ def _largest(numbers, count):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _in_reach(me, n_draft, lures, mine, weights, indptr, users, score, own):  # type: ignore[no-untyped-def]
-    """Give the candidates that leaving out up to `MOST_DROPS` mentions and adding all lures could bring level."""
+    """Return the candidates that leaving out up to `MOST_DROPS` mentions and adding all lures could make tied."""
     helped = np.zeros(len(score))
     for n in range(len(lures)):
         for entry in range(indptr[lures[n]], indptr[lures[n] + 1]):
@@ -139,10 +140,10 @@ def _effects(items, mine, near, weights, indptr, users, n_listed, effects):  # t
 
 @njit(cache=True)
 def _place(gaps, effect, times, n_heard):  # type: ignore[no-untyped-def]
-    """Give the place before the worst attacker once each attacker heard a mention ``times`` more (-1: left out).
+    """Return the place before the worst attacker once each attacker heard a mention ``times`` more (-1: left out).
 
-    The place is the expected one: those above, and half of those level, the user among them. An attacker who ignores
-    all that is said reads it in full, as the first one does.
+    The place is the expected one: those above, and half of those tied, including the user. An attacker who ignores
+    every mention uses all of them, as the first one does.
     """
     worst = np.inf
     for a in range(len(gaps)):
@@ -159,7 +160,7 @@ def _place(gaps, effect, times, n_heard):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _move(gaps, effect, times, n_heard):  # type: ignore[no-untyped-def]
-    """Make such a change for good."""
+    """Apply such a change."""
     for a in range(len(gaps)):
         gaps[a] += times[a] * effect
         n_heard[a] += times[a]
@@ -177,7 +178,7 @@ def _singles(gaps, effects, heard, n_heard, n_draft, shown):  # type: ignore[no-
 
 @njit(cache=True)
 def _order(gaps, effects, heard, n_heard, tried):  # type: ignore[no-untyped-def]
-    """Choose mentions to leave out one by one, each time the one that hides best, the first tried among equals."""
+    """Return mentions to leave out one by one, each time the one that hides best, the first among equals."""
     left = tried.copy()
     chosen = np.empty(min(MOST_DROPS, len(tried)), np.int64)
     for step in range(len(chosen)):
@@ -194,9 +195,9 @@ def _order(gaps, effects, heard, n_heard, tried):  # type: ignore[no-untyped-def
 
 @njit(cache=True)
 def _table(gaps, effects, heard, n_heard, order, n_draft, border):  # type: ignore[no-untyped-def]
-    """Give the places by number of mentions left out (rows) and of lures added (columns).
+    """Return the places by number of mentions left out (rows) and of lures added (columns).
 
-    Once some number of changes reaches beyond the border, more than that are not looked at: their places stay 1.
+    Once some number of changes reaches beyond the border, larger numbers are not tried: their places stay 1.
     """
     n_lures = len(effects) - n_draft
     places = np.ones((len(order) + 1, n_lures + 1))

@@ -1,4 +1,4 @@
-"""Re-identify people by what they mention: every algorithm, by number of mentions, with the reasons of failure."""
+"""Re-identify people by what they mention: every algorithm, by number of mentions, with the reasons for failure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 from recloak._core.errors import InputError
 from recloak._core.progress import task
 from recloak._core.randomness import Rng
-from recloak._mentions.algorithms import ALGORITHMS, Candidates, failures, ignoring_popular, intersect, stand_by
-from recloak._mentions.likelihood import Likelihoods, decide, rated_by_mentioner, stand_by_likelihood
-from recloak._mentions.model import LEVELS, Bin, Identification, Mentions, OpenSet, Standing
+from recloak._mentions.algorithms import ALGORITHMS, Candidates, failures, ignoring_popular, intersect, rank_targets
+from recloak._mentions.likelihood import Likelihoods, decide_open_set, rank_by_likelihood, rated_by_mentioner
+from recloak._mentions.model import LEVELS, Bin, Identification, Mentions, OpenSet, Standing, mean
 from recloak._mentions.options import IdentifyOptions
-from recloak._mentions.rates import mention_bins, rates_of, share
 from recloak._ratings.model import Ratings
 
 ADAPTIVE = "adaptive"
@@ -31,75 +30,74 @@ def identify(
 ) -> Identification:
     """Attack every target with every algorithm.
 
-    Rates count all targets, also those who are not in the data (nobody can identify them). The open-set decision is
-    made where some targets are absent, by themselves or because ``absent`` takes that share out for the trial.
+    Rates count all targets, including those who are not in the data and cannot be identified. The open-set decision is
+    made if some targets are absent, or if ``absent`` removes a share of them for the trial.
     """
     options = options or IdentifyOptions()
-    _require_targets(mentions)
+    if not mentions.n_targets:
+        raise InputError("there is nobody to identify: no target mentions an item")
     candidates = Candidates.of(ratings, options)
     possible = intersect(candidates, mentions)
-    standings = {"set_intersection": possible[0], **_stand_all(candidates, mentions, options)}
+    standings = {"set_intersection": possible[0], **_rank_all(candidates, mentions, options)}
     with task("likelihood ratio"):
-        found = stand_by_likelihood(candidates, mentions, ratings)
-    standings[LIKELIHOOD] = found.standing
+        ranked = rank_by_likelihood(candidates, mentions, ratings)
+    standings[LIKELIHOOD] = ranked.standing
     return Identification(
-        algorithms={name: rates_of(standing, levels) for name, standing in standings.items()},
+        algorithms={name: standing.rates(levels) for name, standing in standings.items()},
         n_targets=mentions.n_targets,
         n_candidates=ratings.n_users,
         n_heavy=int(candidates.heavy.sum()),
         rated_share=_rated_share(mentions, ratings),
         bins=_bins(mentions, standings, failures(*possible, 1)),
         reasons={str(k): _shares(failures(*possible, k)) for k in levels},
-        open_set=_open_set(found, mentions, absent, threshold, rng),
+        open_set=_open_set(ranked, mentions, absent, threshold, rng),
         intake=mentions.intake,
     )
 
 
-def _require_targets(mentions: Mentions) -> None:
-    if not mentions.n_targets:
-        raise InputError("there is nobody to identify: no target mentions an item")
-
-
-def _stand_all(candidates: Candidates, mentions: Mentions, options: IdentifyOptions) -> dict[str, Standing]:
-    """Run the paper's algorithms after Set Intersection, and the adaptive attacker."""
+def _rank_all(candidates: Candidates, mentions: Mentions, options: IdentifyOptions) -> dict[str, Standing]:
+    """Return the places by the paper's algorithms except Set Intersection, and by the adaptive attacker."""
     standings = {}
     with task("identifying", len(ALGORITHMS)) as advance:
         for name in ALGORITHMS[1:]:
-            standings[name] = stand_by(name, candidates, mentions, options)
+            standings[name] = rank_targets(name, candidates, mentions, options)
             advance(1)
         read = ignoring_popular(mentions, candidates.raters, options.ignore)
-        standings[ADAPTIVE] = stand_by("scoring", candidates, read, options)
+        standings[ADAPTIVE] = rank_targets("scoring", candidates, read, options)
         advance(1)
     return standings
 
 
 def _rated_share(mentions: Mentions, ratings: Ratings) -> float | None:
-    """Give the share of the mentions by present targets whose item the mentioner rated (82 % in the paper)."""
+    """Return the share of the mentions by present targets whose item the mentioner rated (82 % in the paper)."""
     n_mentions = int(mentions.totals[mentions.present].sum())
     return float(rated_by_mentioner(mentions, ratings).sum()) / n_mentions if n_mentions else None
 
 
-def _shares(why: dict[str, NDArray[np.bool_]]) -> dict[str, float]:
-    return {reason: round(share(flags), 6) for reason, flags in why.items()}
+def _shares(reasons: dict[str, NDArray[np.bool_]]) -> dict[str, float]:
+    return {reason: round(mean(flags), 6) for reason, flags in reasons.items()}
 
 
-def _bins(mentions: Mentions, standings: dict[str, Standing], why: dict[str, NDArray[np.bool_]]) -> tuple[Bin, ...]:
-    """Tell the rates at k = 1 and Set Intersection's reasons by number of mentions (figures 3 and 5)."""
+def _bins(mentions: Mentions, standings: dict[str, Standing], failed: dict[str, NDArray[np.bool_]]) -> tuple[Bin, ...]:
+    """Return the rates at k = 1 and Set Intersection's reasons by number of mentions (figures 3 and 5)."""
     first = {name: standing.expected(1) for name, standing in standings.items()}
-    return tuple(
-        Bin(
-            low,
-            high,
-            int(inside.sum()),
-            {name: share(chances[inside]) for name, chances in first.items()},
-            {reason: share(flags[inside]) for reason, flags in why.items()},
-        )
-        for low, high, inside in mention_bins(mentions.totals)
-        if np.any(inside)
-    )
+    bins = []
+    for low, high, inside in mention_bins(mentions.totals):
+        rates = {name: mean(expected[inside]) for name, expected in first.items()}
+        reasons = {reason: mean(flags[inside]) for reason, flags in failed.items()}
+        if inside.any():
+            bins.append(Bin(low, high, int(inside.sum()), rates, reasons))
+    return tuple(bins)
 
 
-def _open_set(found: Likelihoods, mentions: Mentions, absent: float, threshold: float, rng: Rng) -> OpenSet | None:
+def mention_bins(counts: NDArray[np.int64], n_bins: int = 7) -> list[tuple[int, int | None, NDArray[np.bool_]]]:
+    """Return the bins of the paper's table 1 (1, 2-3, 4-7, ..., 64 and more mentions) and who is in each."""
+    edges = [(2**power, 2 ** (power + 1) - 1) for power in range(n_bins - 1)]
+    closed = [(low, high, (counts >= low) & (counts <= high)) for low, high in edges]
+    return [*closed, (2 ** (n_bins - 1), None, counts >= 2 ** (n_bins - 1))]
+
+
+def _open_set(ranked: Likelihoods, mentions: Mentions, absent: float, threshold: float, rng: Rng) -> OpenSet | None:
     if absent == 0.0 and mentions.present.all():
         return None
-    return decide(found, mentions.present, absent=absent, threshold=threshold, rng=rng)
+    return decide_open_set(ranked, mentions.present, absent=absent, threshold=threshold, rng=rng)

@@ -1,10 +1,10 @@
-"""The compiled loops of identification: a target's mentions against the columns of the ratings.
+"""The compiled loops of identification, over a target's mentions and the columns of the ratings.
 
 A candidate's score is a sum over the mentions they rated, so a target costs as many steps as its mentions have
-raters, and whoever rated none of them scores nothing. Each target is added up by one thread in the order of its
-mentions, so the number of threads changes nothing; the loops let go of Python's lock, and `in_parts` deals the targets
-to threads (this compiles in a fraction of the time that numba's own parallel loops take). Scores closer than `TIE` are
-equal: sums of logarithms of equal products differ by rounding only, different products by more than 1 / |U|.
+raters, and a candidate who rated none of them scores 0. One thread adds up each target in the order of its mentions, so
+the number of threads changes nothing; the loops release the GIL, and `in_parts` spreads the targets over threads (this
+compiles in a fraction of the time that numba's own parallel loops take). Scores closer than `TIE` are equal: sums of
+logarithms of equal products differ by rounding only, different products by more than 1 / |U|.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def in_parts(
     by_target: tuple[NDArray[Any], ...],
     shared: tuple[Any, ...],
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Run a kernel over the targets in as many parts as there are threads, and put the parts together in order."""
+    """Run a kernel over the targets in as many parts as there are threads, and join the results in order."""
     n_targets = len(indptr) - 1
     edges = np.linspace(0, n_targets, min(get_num_threads(), max(n_targets, 1)) + 1).astype(np.int64)
 
@@ -46,10 +46,10 @@ def in_parts(
 
 @njit(cache=True)
 def gather(items, wanted, indptr, users, values, weights, tolerance, take_unknown, score, seen, touched):  # type: ignore[no-untyped-def]
-    """Add each mention's weight to its raters; give how many candidates were touched.
+    """Add each mention's weight to its raters; return how many candidates were touched.
 
-    ``tolerance`` below 0 takes every rater; else only those whose rating is that close to the wanted one, and where the
-    wanted one is not known (nan) all of them or none. ``score`` and ``seen`` come in zeroed and are left for `clear`.
+    A ``tolerance`` below 0 takes every rater; else only those whose rating is that close to the wanted one, and where
+    the wanted one is unknown (nan) all of them or none. ``score`` and ``seen`` must be zero; `clear` resets them.
     """
     n_touched = 0
     for position in range(len(items)):
@@ -72,7 +72,7 @@ def gather(items, wanted, indptr, users, values, weights, tolerance, take_unknow
 
 @njit(cache=True)
 def clear(touched, n_touched, score, seen):  # type: ignore[no-untyped-def]
-    """Zero what `gather` touched."""
+    """Set what `gather` touched to zero."""
     for position in range(n_touched):
         score[touched[position]] = 0.0
         seen[touched[position]] = False
@@ -80,7 +80,7 @@ def clear(touched, n_touched, score, seen):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def stand(target, touched, n_touched, score, norms, eligible, n_eligible):  # type: ignore[no-untyped-def]
-    """Give how many candidates stand above the target, level with it, and at the very top, and the top score."""
+    """Return how many candidates are above the target, tied with it, and at the top, and the top score."""
     listed = target >= 0 and eligible[target]
     own = score[target] / norms[target] if listed else 0.0
     better, tied, top, n_top, untouched = 0, 0, -np.inf, 0, n_eligible
@@ -108,7 +108,7 @@ def stand(target, touched, n_touched, score, norms, eligible, n_eligible):  # ty
 
 @njit(cache=True, nogil=True)
 def standings(m_indptr, m_items, wanted, targets, indptr, users, values, weights, norms, eligible, tolerance, any_):  # type: ignore[no-untyped-def]
-    """Stand every target: (n_targets, 3) of better, tied and number at the top, and the top scores."""
+    """Return (n_targets, 3) counts of better, tied and at the top, and the top scores."""
     n_targets, n_users, n_eligible = len(targets), len(norms), eligible.sum()
     counts, tops = np.zeros((n_targets, 3), np.int64), np.zeros(n_targets)
     score, seen = np.zeros(n_users), np.zeros(n_users, np.bool_)
@@ -125,7 +125,7 @@ def standings(m_indptr, m_items, wanted, targets, indptr, users, values, weights
 
 @njit(cache=True)
 def _likelihood_of_one(items, indptr, users, rates, appetite, gain, score):  # type: ignore[no-untyped-def]
-    """Fill ``score`` with every user's log-likelihood ratio, the constant of the target left out."""
+    """Fill ``score`` with every user's log-likelihood ratio, without the constant of the target."""
     total = 0.0
     for item in items:
         total += rates[item]
@@ -139,7 +139,7 @@ def _likelihood_of_one(items, indptr, users, rates, appetite, gain, score):  # t
 
 @njit(cache=True)
 def _summary(target, score):  # type: ignore[no-untyped-def]
-    """Give better, tied, and for all candidates and for all but the target: best user, best score, log of the sum."""
+    """Return better, tied, and for all candidates and for all but the target: best user, best score, log of the sum."""
     own = score[target] if target >= 0 else np.inf
     better, tied, best, second = 0, 0, -1, -1
     for user in range(len(score)):
@@ -160,10 +160,10 @@ def _summary(target, score):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def likelihoods(m_indptr, m_items, targets, gains, offsets, indptr, users, rates, appetite):  # type: ignore[no-untyped-def]
-    """Stand every target by likelihood ratio.
+    """Rank every target by likelihood ratio.
 
-    Gives (n_targets, 3) of better, tied and the best user, and (n_targets, 4) of best score and log-sum over all
-    candidates, then the same with the target taken out of the data.
+    Return (n_targets, 3) of better, tied and the best user, and (n_targets, 4) of best score and log-sum over all
+    candidates, then the same without the target in the data.
     """
     n_targets = len(targets)
     counts, scores = np.zeros((n_targets, 3), np.int64), np.zeros((n_targets, 4))

@@ -1,38 +1,38 @@
-"""How much a word tells: everyday English, first names, places, and all else.
+"""How specific a word is: everyday English, first names, places, and all other words.
 
-A title made of words that everybody uses says little when its words turn up; a word that is in no everyday list says a
-lot. The lists are small and ours; the posts themselves add the words that their writers use in small letters often.
+A title made of everyday words is weak evidence when its words occur; a word that is in no everyday list is strong
+evidence. The lists are small and our own; the posts add the words that their writers often use in small letters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from recloak._mentions.text import LONGEST_KEPT, MOST_KEPT
+from recloak._mentions.text import LONGEST_CACHED, MOST_CACHED
 
 _FOLDER = Path(__file__).parent / "words"
-FUNCTION, EVERYDAY, NUMBER, NAME, RARE = 0.3, 1.5, 1.2, 2.2, 4.0  # what one word tells
-MOST = 6.5  # and a title at most
-Kept = TypeVar("Kept")
+FUNCTION, EVERYDAY, NUMBER, NAME, RARE = 0.3, 1.5, 1.2, 2.2, 4.0  # specificity of one word
+MOST = 6.5  # specificity of a title at most
+Value = TypeVar("Value")
 _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ers", "ly", "est", "y")
 
 
-def remember(known: dict[str, Kept], word: str, found: Kept) -> Kept:
-    """Keep what was found of a word, within bounds: whoever writes the posts must not fill the memory."""
-    if len(known) >= MOST_KEPT:
-        known.clear()
-    if len(word) <= LONGEST_KEPT:
-        known[word] = found
-    return found
+def remember(cache: dict[str, Value], word: str, value: Value) -> Value:
+    """Cache a word's value and return it; the cache is bounded, so that no post can fill the memory."""
+    if len(cache) >= MOST_CACHED:
+        cache.clear()
+    if len(word) <= LONGEST_CACHED:
+        cache[word] = value
+    return value
 
 
 @cache
 def words_in(name: str) -> frozenset[str]:
-    """Read one of the lists that come with the package."""
+    """Return the words of a list that comes with the package."""
     return frozenset((_FOLDER / f"{name}.txt").read_text(encoding="utf-8").split())
 
 
@@ -43,38 +43,37 @@ def _everyday() -> frozenset[str]:
 
 @dataclass(slots=True)
 class Lexicon:
-    """What every word tells, remembered once worked out."""
+    """The specificity of words, cached."""
 
-    talk: frozenset[str] = frozenset()  # words that the posts at hand use in small letters often
-    _known: dict[str, float] = field(default_factory=dict)
+    post_words: frozenset[str] = frozenset()  # words that the posts often use in small letters
+    _cache: dict[str, float] = field(default_factory=dict)
 
-    def tells(self, word: str) -> float:
-        """Give what one folded word tells."""
-        found = self._known.get(word)
-        return remember(self._known, word, self._weigh(word)) if found is None else found
+    def word_specificity(self, word: str) -> float:
+        """Return the specificity of one folded word."""
+        cached = self._cache.get(word)
+        return remember(self._cache, word, self._look_up(word)) if cached is None else cached
 
-    def _weigh(self, word: str) -> float:
+    def _look_up(self, word: str) -> float:
         if word in words_in("function") or len(word) == 1:
             return FUNCTION
         if word[0].isdigit():
             return NUMBER
         if is_name(word):
             return EVERYDAY if word in words_in("common") else NAME
-        return EVERYDAY if self.everyday(word) else RARE
+        return EVERYDAY if self.is_everyday(word) else RARE
 
-    def everyday(self, word: str) -> bool:
-        """Tell whether a word, or what it is built from, is everyday English."""
-        return word in _everyday() or word in self.talk or any(_stems(word, _everyday()))
+    def is_everyday(self, word: str) -> bool:
+        """Return True if a word, or its stem, is everyday English."""
+        return word in _everyday() or word in self.post_words or any(_stems(word, _everyday()))
 
-    def title(self, words: Iterable[str]) -> float:
-        """Give what a run of words tells together; a number behind a name and a row of initials tell more."""
-        listed = list(words)
-        told = sum(map(self.tells, listed))
-        if len(listed) > 1 and listed[-1].isdigit():
-            told += 1.0
-        if len(listed) > 1 and all(len(word) == 1 for word in listed):
-            told += 2.5
-        return min(told, MOST)
+    def specificity(self, words: Sequence[str]) -> float:
+        """Return the specificity of several words together; a final number and a row of initials add to it."""
+        total = sum(map(self.word_specificity, words))
+        if len(words) > 1 and words[-1].isdigit():
+            total += 1.0
+        if len(words) > 1 and all(len(word) == 1 for word in words):
+            total += 2.5
+        return min(total, MOST)
 
 
 def _stems(word: str, known: frozenset[str]) -> Iterable[bool]:
@@ -87,5 +86,5 @@ def _stems(word: str, known: frozenset[str]) -> Iterable[bool]:
 
 
 def is_name(word: str) -> bool:
-    """Tell whether a word is a first name, a well-known surname, a place or a day."""
+    """Return True if a word is a first name, a well-known surname, a place or a day."""
     return word in words_in("names") or word in words_in("places") or word in words_in("surnames")

@@ -1,6 +1,6 @@
 """The values that pass between finding, identifying, defending and advising (Frankowski et al. 2006, paper 004).
 
-Makers produce them; attackers elsewhere may import this module and nothing else of the room.
+Attackers in other packages may import this module and no other of `_mentions`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from recloak._core.intervals import wilson
 from recloak._core.results import Result, counted, plural
 
 LEVELS = (1, 5, 10, 100)  # the values of k at which the paper reports
@@ -20,29 +21,28 @@ LEVELS = (1, 5, 10, 100)  # the values of k at which the paper reports
 
 @dataclass(frozen=True, slots=True)
 class MentionIntake:
-    """What was taken in and what was left out on the way to a `Mentions`."""
+    """How many rows were read into a `Mentions`, and how many were left out."""
 
     n_rows: int = 0
     n_repeated: int = 0  # the same target mentioned the item before
-    n_unknown_items: int = 0  # mentions of items that are not in the ratings: no candidate is told apart by them
-    n_unknown_users: int = 0  # targets who are not in the ratings: kept, they are what an open set is about
-    n_without: int = 0  # users whose rows name no item: they mention nothing and are not among the targets
+    n_unknown_items: int = 0  # mentions of items that are not in the ratings
+    n_unknown_users: int = 0  # targets who are not in the ratings: kept for the open-set decision
+    n_without: int = 0  # users whose rows name no item: no targets
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Mentions:
-    """What each target mentions in public, in the numbers of the ratings it is to be matched with.
+    """What each target mentions in public, in the numbers of the ratings that are attacked.
 
-    Target t mentions ``items[indptr[t]:indptr[t + 1]]``, each item once, ascending, and ``outside[t]`` items that the
-    ratings do not know (rated by nobody). ``users[t]`` is the truth: the number of the same person in the ratings, or
-    -1 where they are not there.
+    Target t mentions ``items[indptr[t]:indptr[t + 1]]``, each item once, ascending, and ``outside[t]`` items that are
+    not in the ratings. ``users[t]`` is the truth: the number of the same person in the ratings, or -1 if absent.
     """
 
     target_ids: pl.Series  # (n_targets,)
     users: NDArray[np.int32]  # (n_targets,)
     indptr: NDArray[np.int64]  # (n_targets + 1,)
     items: NDArray[np.int32]  # (n_mentions,)
-    ratings: NDArray[np.float32]  # (n_mentions,) what the mention says about the item, nan where it says nothing
+    ratings: NDArray[np.float32]  # (n_mentions,) the rating that a mention gives, nan where it gives none
     outside: NDArray[np.int64]  # (n_targets,)
     intake: MentionIntake = field(default=MentionIntake())
 
@@ -57,73 +57,80 @@ class Mentions:
 
     @property
     def n_mentions(self) -> int:
-        """Number of mentions that the ratings know."""
+        """Number of mentions of items in the ratings."""
         return len(self.items)
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Number of mentions of each target that the ratings know."""
+        """Number of mentions of each target, of items in the ratings."""
         return np.diff(self.indptr)
 
     @property
     def totals(self) -> NDArray[np.int64]:
-        """Number of mentions of each target, known to the ratings or not."""
+        """Number of mentions of each target, of any item."""
         return self.counts + self.outside
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """Which targets are in the ratings."""
+        """True for targets who are in the ratings."""
         return self.users >= 0
 
     def owners(self) -> NDArray[np.int64]:
-        """Give the target of each mention, in the order of ``items``."""
+        """Return the target of each mention, in the order of ``items``."""
         return np.repeat(np.arange(self.n_targets), self.counts)
 
     def where(self, keep: NDArray[np.bool_]) -> Mentions:
-        """Give the mentions whose mask is set, with the same targets, even those left with none."""
+        """Return the mentions whose mask is set, with the same targets, even those left with none."""
         ends = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
         kept = (self.items[keep], self.ratings[keep])
         return Mentions(self.target_ids, self.users, ends[self.indptr], *kept, self.outside, self.intake)
 
-    def take(self, targets: NDArray[np.bool_]) -> Mentions:
-        """Give the mentions of those targets whose mask is set."""
-        keep = targets[self.owners()]
-        indptr = np.concatenate(([0], np.cumsum(self.counts[targets])))
-        kept = (self.items[keep], self.ratings[keep], self.outside[targets])
-        return Mentions(self.target_ids.filter(pl.Series(targets)), self.users[targets], indptr, *kept, self.intake)
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Standing:
-    """Where each target stands in the list that an algorithm makes of the candidates.
+    """The place of each target in the list of candidates that an algorithm makes.
 
-    ``better`` candidates score above the target, ``tied`` score the same, the target among them; ``tied`` 0 says that
-    the target is not in the list (absent, left out as a heavy rater, or not possible).
+    ``better`` candidates score above the target, ``tied`` score the same, including the target; ``tied`` is 0 if the
+    target is not in the list (absent, left out as a heavy rater, or not possible).
     """
 
     better: NDArray[np.int64]  # (n_targets,)
     tied: NDArray[np.int64]  # (n_targets,)
 
     def expected(self, k: int) -> NDArray[np.float64]:
-        """Give the chance of each target to stand among the first k when ties fall at random."""
+        """Return each target's probability of being among the first k when ties are broken at random."""
         share: NDArray[np.float64] = np.clip((k - self.better) / np.maximum(self.tied, 1), 0.0, 1.0)
         return np.where(self.tied > 0, share, 0.0)
 
     def optimistic(self, k: int) -> NDArray[np.bool_]:
-        """Tell who stands among the first k when every tie falls to the attacker's good."""
+        """Return who is among the first k when every tie is broken in the attacker's favour."""
         return (self.tied > 0) & (self.better < k)
 
     def pessimistic(self, k: int) -> NDArray[np.bool_]:
-        """Tell who stands among the first k when every tie falls to the attacker's harm."""
+        """Return who is among the first k when every tie is broken against the attacker."""
         return (self.tied > 0) & (self.better + self.tied <= k)
+
+    def rates(self, levels: tuple[int, ...] = LEVELS) -> Rates:
+        """Return the share of targets k-identified at each level; there must be at least one target."""
+        shares = [wilson(float(self.expected(k).sum()), len(self.better)) for k in levels]
+        return Rates(
+            k=levels,
+            rate=tuple(one.rate for one in shares),
+            low=tuple(one.low for one in shares),
+            high=tuple(one.high for one in shares),
+            optimistic=tuple(mean(self.optimistic(k)) for k in levels),
+            pessimistic=tuple(mean(self.pessimistic(k)) for k in levels),
+        )
+
+
+def mean(values: NDArray[np.bool_] | NDArray[np.float64]) -> float:
+    """Return the mean, or 0 if there are no values."""
+    return float(values.mean()) if len(values) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The share of targets k-identified, for each k: ties at random with Wilson's 95 % interval, at best, at worst.
-
-    Iterating gives a row per k.
-    """
+    """The share of targets k-identified, for each k: ties at random with Wilson's 95 % interval, at best, at worst."""
 
     k: tuple[int, ...]
     rate: tuple[float, ...]
@@ -133,6 +140,7 @@ class Rates:
     pessimistic: tuple[float, ...]
 
     def __iter__(self) -> Iterator[dict[str, float]]:
+        """Yield a row per k."""
         for place in range(len(self.k)):
             yield {name: getattr(self, name)[place] for name in self.__slots__}
 
@@ -157,7 +165,7 @@ class Bin:
 
     @property
     def label(self) -> str:
-        """Name the bin as a chart does."""
+        """The range of mentions, as charts show it."""
         if self.high is None:
             return f"{self.low}+"
         return str(self.low) if self.high == self.low else f"{self.low}-{self.high}"
@@ -174,10 +182,10 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class OpenSet:
-    """How well the attacker knows when to speak, where some targets are not in the data.
+    """How well the attacker decides whom to name, where some targets are not in the data.
 
-    Named are those whose best candidate is held for the target with at least ``threshold`` probability. Precision is
-    the share of right names among the named, recall the share of the present targets who are rightly named.
+    A target is named if the best candidate is the target with a probability of at least ``threshold``. Precision is the
+    share of the named who are named rightly, recall the share of the present targets who are.
     """
 
     n_present: int
@@ -186,7 +194,7 @@ class OpenSet:
     precision: float | None  # None: nobody was named
     recall: float | None  # None: nobody is present
     n_named: int
-    calibration_error: float  # mean distance of stated probability and frequency, over ten bins
+    calibration_error: float  # mean distance between probability and frequency, over ten bins
     curve: tuple[tuple[float, float | None, float | None], ...]  # threshold, precision, recall
 
     def to_json(self) -> dict[str, Any]:
@@ -204,7 +212,7 @@ class Identification(Result):
     n_targets: int
     n_candidates: int
     n_heavy: int
-    rated_share: float | None  # of the mentions by present targets, how many the mentioner rated
+    rated_share: float | None  # share of the mentions by present targets whose item the mentioner rated
     bins: tuple[Bin, ...]
     reasons: dict[str, dict[str, float]]  # k -> reason -> share, for Set Intersection
     open_set: OpenSet | None
@@ -219,7 +227,6 @@ class Identification(Result):
 
     def to_json(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
-        taken = {name: getattr(self.intake, name) for name in self.intake.__slots__}
         return {
             "algorithms": {name: rates.to_json() for name, rates in self.algorithms.items()},
             "n_targets": self.n_targets,
@@ -229,5 +236,5 @@ class Identification(Result):
             "by_mentions": [each.to_json() for each in self.bins],
             "set_intersection_reasons": self.reasons,
             "open_set": None if self.open_set is None else self.open_set.to_json(),
-            "intake": taken,
+            "intake": {name: getattr(self.intake, name) for name in self.intake.__slots__},
         }

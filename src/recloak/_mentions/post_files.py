@@ -1,14 +1,13 @@
-"""Posts and title lists from files.
+"""Posts and title lists from files and tables.
 
 Posts: CSV, TSV, JSONL or Parquet with columns for the text and, where there are any, the user, the id and the time; or
 a plain text file with a post per line. Titles: MovieLens ``movies.csv`` and ``movies.dat``, RecBole ``.item``, or any
 CSV, TSV, JSONL or Parquet with an id and a title. Bytes that are not UTF-8 are read as Latin-1 in a title list
-(MovieLens-1M is written so) and replaced and counted in posts, which come from anywhere.
+(as MovieLens-1M is) and replaced and counted in posts.
 """
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,39 +17,29 @@ from typing import Any
 import polars as pl
 
 from recloak._core.errors import SourceError
+from recloak._mentions.table_files import decode, existing_file, match_column, read_any_encoding, table_suffix
 from recloak._mentions.text import fold_all
 from recloak._mentions.titles import Title, parse
 from recloak._ratings.column_roles import NAMES, fold
 from recloak._ratings.table_input import as_polars
 
-_TEXTS = [
-    "text",
-    "post",
-    "body",
-    "content",
-    "message",
-    "comment",
-    "review",
-    "utterance",
-    "selftext",
-    "tweet",
-    "sentence",
-]
+_TEXTS = "text post body content message comment review utterance selftext tweet sentence"
 _USERS = (*NAMES["user"], "author", "authorid", "poster", "speaker", "sender", "screenname", "name")
 _POSTS = ["postid", "id", "messageid", "commentid", "reviewid", "tweetid", "post"]
 _TITLES = ["title", "movietitle", "name", "movie", "film", "itemtitle", "originaltitle"]
 _YEARS = ["year", "releaseyear", "movieyear"]
 _REPLACED = "\ufffd"
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+_Row = tuple[int | str, str | None, int | None]  # id, title, year
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Posts:
-    """Posts to look through; ``table`` has columns ``post``, ``user`` (may be empty), ``text`` and perhaps ``time``."""
+    """Posts to search; ``table`` has columns ``post``, ``user`` (may be empty), ``text`` and perhaps ``time``."""
 
     table: pl.DataFrame
-    n_empty: int = 0  # no text in them: kept, they name nothing
-    n_undecodable: int = 0  # had bytes that are not UTF-8: read with these replaced
+    n_empty: int = 0  # without text, kept
+    n_undecodable: int = 0  # with bytes that are not UTF-8, read with these replaced
 
     def __len__(self) -> int:
         return len(self.table)
@@ -62,20 +51,19 @@ class TitleList:
 
     titles: Sequence[Title]
     n_repeated: int = 0
-    n_empty: int = 0  # no title beside the id: left out
+    n_empty: int = 0  # without a title, left out
 
 
 def read_posts(given: Any, *, text: str | None = None, user: str | None = None) -> Posts:
     """Return the posts of a file, a table or a list of texts; columns are recognised by name or named here."""
     if not isinstance(given, str | os.PathLike):
         return posts_from_table(_post_table(given), text=text, user=user)
-    file = _existing(given)
-    suffix = _suffix(file)
-    if suffix not in _TABLES:
-        lines = _decode(file.read_bytes()).splitlines()
+    file = existing_file(given)
+    if table_suffix(file) not in _TABLES:
+        lines = decode(file.read_bytes()).splitlines()
         return posts_from_table(pl.DataFrame({"text": lines}, schema={"text": pl.String}))
     try:
-        return posts_from_table(_frame(file, suffix), text=text, user=user)
+        return posts_from_table(read_any_encoding(file), text=text, user=user)
     except SourceError as error:
         raise SourceError(error.rule, file=file, value=error.value) from error
 
@@ -89,7 +77,7 @@ def _post_table(given: Any) -> pl.DataFrame:
 def posts_from_table(table: pl.DataFrame, *, text: str | None = None, user: str | None = None) -> Posts:
     """Return the posts of a table."""
     names = {
-        "text": _column(table, text, _TEXTS, "text"),
+        "text": _column(table, text, _TEXTS.split(), "text"),
         "user": _column(table, user, _USERS, None),
         "post": _column(table, None, _POSTS, None),
         "time": _column(table, None, NAMES["time"], None),
@@ -110,14 +98,14 @@ def read_titles(given: Any) -> TitleList:
     """Return the titles of a table, or of a file in any of the known layouts."""
     if not isinstance(given, str | os.PathLike):
         return titles_from_table(as_polars(given))
-    file = _existing(given)
-    if _suffix(file) == ".dat":
-        return title_list(_dat_lines(file))
-    return titles_from_table(_frame(file, _suffix(file), latin=True), file=file)
+    file = existing_file(given)
+    if table_suffix(file) == ".dat":
+        return title_list(_dat_rows(file))
+    return titles_from_table(read_any_encoding(file, latin=True), file=file)
 
 
 def titles_from_table(frame: pl.DataFrame, *, file: Path | None = None) -> TitleList:
-    """Return the titles of a table with an id and a title; the file is named in errors."""
+    """Return the titles of a table with an id and a title; errors name the file."""
     try:
         title = _column(frame, None, _TITLES, "title") or ""
     except SourceError as error:
@@ -129,8 +117,8 @@ def titles_from_table(frame: pl.DataFrame, *, file: Path | None = None) -> Title
     return title_list([(i, t, _year(y)) for i, t, y in rows])
 
 
-def title_list(rows: Sequence[tuple[int | str, str | None, int | None]]) -> TitleList:
-    """Make a title list from (id, title, year) rows; the year may stand in the title's brackets instead."""
+def title_list(rows: Sequence[_Row]) -> TitleList:
+    """Return the title list of (id, title, year) rows; the year may be in brackets in the title instead."""
     seen: set[tuple[str, int | None]] = set()
     titles, n_repeated, n_empty = [], 0, 0
     for id_, line, year in rows:
@@ -139,8 +127,9 @@ def title_list(rows: Sequence[tuple[int | str, str | None, int | None]]) -> Titl
             continue
         title = parse(id_, line, year)
         film = (" ".join(fold_all(title.names[0])), title.year)
-        n_repeated += film in seen
-        if film not in seen:
+        if film in seen:
+            n_repeated += 1
+        else:
             seen.add(film)
             titles.append(title)
     if not titles:
@@ -148,10 +137,10 @@ def title_list(rows: Sequence[tuple[int | str, str | None, int | None]]) -> Titl
     return TitleList(tuple(titles), n_repeated, n_empty)
 
 
-def _dat_lines(file: Path) -> list[tuple[int | str, str | None, int | None]]:
-    """Split ``id::title::genres`` at its first and its last ``::``; a title may hold colons itself."""
-    rows: list[tuple[int | str, str | None, int | None]] = []
-    for number, line in enumerate(_decode(file.read_bytes(), latin=True).splitlines(), 1):
+def _dat_rows(file: Path) -> list[_Row]:
+    """Split ``id::title::genres`` at its first and last ``::``; a title may contain colons."""
+    rows: list[_Row] = []
+    for number, line in enumerate(decode(file.read_bytes(), latin=True).splitlines(), 1):
         if not line.strip():
             continue
         id_, separator, rest = line.partition("::")
@@ -168,53 +157,11 @@ def _year(value: str | None) -> int | None:
     return int(digits) if digits.isdigit() and len(digits) == 4 else None
 
 
-def _existing(path: str | os.PathLike[str]) -> Path:
-    file = Path(path)
-    if not file.is_file():
-        raise SourceError("there is no such file", file=file)
-    return file
-
-
-def _suffix(file: Path) -> str:
-    return next((part.lower() for part in reversed(file.suffixes) if part not in (".gz", ".zst")), "")
-
-
-def _decode(data: bytes, *, latin: bool = False) -> str:
-    """Read bytes as UTF-8; what is not becomes Latin-1 as a whole, or replacement signs one by one."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("latin-1") if latin else data.decode("utf-8", errors="replace")
-
-
-def _frame(file: Path, suffix: str, *, latin: bool = False) -> pl.DataFrame:
-    """Read a table whose bytes may be broken."""
-    try:
-        if suffix == ".parquet":
-            return pl.read_parquet(file)
-        if file.suffix in (".gz", ".zst"):
-            return _named(pl.read_csv(file, encoding="utf8-lossy", infer_schema_length=None))
-        text = io.BytesIO(_decode(file.read_bytes(), latin=latin).encode())
-        if suffix in (".jsonl", ".ndjson"):
-            return pl.read_ndjson(text, infer_schema_length=None)
-        separator = "\t" if suffix in (".tsv", ".item") else ","
-        quote = None if suffix == ".item" else '"'
-        return _named(pl.read_csv(text, separator=separator, quote_char=quote, infer_schema_length=None))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise SourceError(f"it cannot be read as a table: {str(error).splitlines()[0]}", file=file) from error
-
-
-def _named(frame: pl.DataFrame) -> pl.DataFrame:
-    """Drop the types that RecBole writes behind a column's name (``movie_title:token_seq``)."""
-    return frame.rename({name: name.split(":")[0] for name in frame.columns})
-
-
 def _column(frame: pl.DataFrame, given: str | None, known: Sequence[str], needed: str | None) -> str | None:
     names = frame.columns
     if given is not None and given not in names:
         raise SourceError(f"there is no column {given!r}; the columns are {', '.join(names)}")
-    folded = {fold(name): name for name in reversed(names)}
-    match = given or next((folded[name] for name in known if name in folded), None)
+    match = given or match_column(names, known)
     if match is None and needed is not None:
         raise SourceError(f"no column for the {needed} was recognised among {', '.join(names)}")
     return match

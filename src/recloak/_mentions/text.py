@@ -1,8 +1,8 @@
-"""A post as words: each folded to a plain form that titles share, with its place and its looks.
+"""The words of a post: each folded to a plain form that titles share, with its position in the text.
 
-Folding takes away accents and apostrophes, makes letters small, writes numbers in digits (``II``, ``two`` and ``2`` are
-one) and ``&`` as ``and``. The looks of the original, capitals, quotes, where a sentence begins, are what tells a title
-from ordinary words, so they are kept beside.
+Folding removes accents and apostrophes, lowers letters, writes numbers in digits (``II``, ``two`` and ``2`` are the
+same) and ``&`` as ``and``. Capitals, quotes and sentence starts distinguish a title from ordinary words, so the
+original text is kept too.
 """
 
 from __future__ import annotations
@@ -18,42 +18,23 @@ _APOSTROPHES = str.maketrans("", "", "'’`´")
 _UNFOLDED = str.maketrans(
     {"ø": "o", "Ø": "o", "æ": "ae", "Æ": "ae", "ß": "ss", "ł": "l", "Ł": "l", "đ": "d", "þ": "th"}
 )
-_SPELLED = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-]
+_SPELLED = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
+)
 _ROMAN = ["ii", "iii", "iv", "vi", "vii", "viii", "ix", "xi", "xii", "xiii"]
-_NUMBERS = {word: str(n) for n, word in enumerate(_SPELLED)} | dict(
+_NUMBERS = {word: str(n) for n, word in enumerate(_SPELLED.split())} | dict(
     zip(_ROMAN, ["2", "3", "4", "6", "7", "8", "9", "11", "12", "13"], strict=True)
 )
-LONGEST_KEPT, MOST_KEPT = 40, 100_000  # letters of a word, and words, that a memory of words may hold
+LONGEST_CACHED, MOST_CACHED = 40, 100_000  # letters of a word, and words, that a cache of words may hold
 _LETTERS = {"i": "1", "vs": "5", "x": "10"}
 COUNTERS = frozenset({"part", "vol", "chapter", "episode"})
 _ALIASES = {"&": "and", "+": "and", "versus": "vs", "v": "vs", "pt": "part", "volume": "vol", "mister": "mr"} | _NUMBERS
 
 
 def fold(word: str) -> str:
-    """Give the plain form of one word; what nobody would write twice is not remembered."""
-    return _fold_often(word) if len(word) <= LONGEST_KEPT else _fold(word)
+    """Return the plain form of one word; very long words are not cached."""
+    return _fold_cached(word) if len(word) <= LONGEST_CACHED else _fold(word)
 
 
 def _fold(word: str) -> str:
@@ -64,16 +45,16 @@ def _fold(word: str) -> str:
     return _ALIASES.get(plain, plain)
 
 
-_fold_often = lru_cache(maxsize=MOST_KEPT)(_fold)
+_fold_cached = lru_cache(maxsize=MOST_CACHED)(_fold)
 
 
 def fold_all(text: str) -> list[str]:
-    """Give the plain forms of a text's words."""
-    return _counted([fold(word) for word in _WORD.findall(text)])
+    """Return the plain forms of a text's words."""
+    return _number_letters([fold(word) for word in _WORD.findall(text)])
 
 
-def _counted(plain: list[str]) -> list[str]:
-    """Read a single Roman letter behind a word that counts (``Episode V``) as its number."""
+def _number_letters(plain: list[str]) -> list[str]:
+    """Replace a single Roman letter after a counting word (``Episode V``) by its number."""
     for n in range(1, len(plain)):
         if plain[n] in _LETTERS and plain[n - 1] in COUNTERS:
             plain[n] = _LETTERS[plain[n]]
@@ -87,30 +68,29 @@ class Words:
     text: str
     plain: list[str]  # folded
     spans: list[tuple[int, int]]  # in the text
-    begins: list[bool]  # a sentence begins here
-    cased: bool  # the writer uses capitals: small letters then say something
-    shouted: bool  # nearly everything is in capitals: they say nothing
+    begins: list[bool]  # True where a sentence begins
+    cased: bool  # the writer uses capitals, so small letters are a sign against a title
+    shouted: bool  # nearly everything is in capitals, so they are no sign
 
     def __len__(self) -> int:
         return len(self.plain)
 
     def raw(self, position: int) -> str:
-        """Give a word as written."""
+        """Return a word as written."""
         start, end = self.spans[position]
         return self.text[start:end]
 
     def capital(self, position: int) -> bool:
-        """Tell whether a word begins with a capital."""
-        sign = self.text[self.spans[position][0]]
-        return sign.isupper()
+        """Return True if a word begins with a capital."""
+        return self.text[self.spans[position][0]].isupper()
 
     def gap(self, position: int) -> str:
-        """Give what stands between a word and the next one."""
+        """Return the text between a word and the next one."""
         return self.text[self.spans[position][1] : self.spans[position + 1][0]]
 
 
 def words_of(text: str) -> Words:
-    """Take a post apart."""
+    """Split a post into words."""
     matches = list(_WORD.finditer(text))
     spans = [match.span() for match in matches]
     raws = [match.group() for match in matches]
@@ -121,14 +101,13 @@ def words_of(text: str) -> Words:
     letters = [raw for raw in raws if raw[0].isalpha()]
     capitals = sum(raw[0].isupper() for raw in letters)
     shouted = len(letters) > 3 and sum(raw.isupper() for raw in letters) > 0.6 * len(letters)
-    headed = len(letters) > 5 and capitals > 0.8 * len(letters)
-    return Words(
-        text, _counted([fold(raw) for raw in raws]), spans, begins, _is_cased(text, raws, begins), shouted or headed
-    )
+    title_case = len(letters) > 5 and capitals > 0.8 * len(letters)
+    plain, cased = _number_letters([fold(raw) for raw in raws]), _is_cased(text, raws, begins)
+    return Words(text, plain, spans, begins, cased, shouted or title_case)
 
 
 def _is_cased(text: str, raws: list[str], begins: list[bool]) -> bool:
-    """Tell whether the writer begins sentences with capitals and writes "I" with one."""
+    """Return True if the writer begins sentences with capitals and writes "I" with one."""
     if any(raw == "i" or raw.startswith(("i'", "i’")) for raw in raws):
         return False
     return bool(raws) and begins[0] and raws[0][0].isupper() and not text.isupper()

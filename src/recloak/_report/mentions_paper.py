@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from recloak._mentions.algorithms import ALGORITHMS, Candidates, stand_by
+from recloak._mentions.algorithms import ALGORITHMS, Candidates, rank_targets
 from recloak._mentions.defences import Defences, defend
 from recloak._mentions.identification import identify
-from recloak._mentions.model import Identification, Mentions
+from recloak._mentions.model import Identification, Mentions, mean
 from recloak._mentions.options import IdentifyOptions
-from recloak._mentions.rates import rates_of, share
 from recloak._ratings.model import Ratings
 from recloak._report.defences_page import clearing_trial, data_chart, mentions_chart, misdirection_chart
 from recloak._report.formats import percent, plural
@@ -89,13 +88,13 @@ def _single(
 ) -> dict[str, float]:
     candidates = Candidates.of(ratings, options)
     everyone = Candidates.of(ratings, options.replace(heavy=1.0))
-    scoring = stand_by("scoring", candidates, mentions, options).expected(1)
+    scoring = rank_targets("scoring", candidates, mentions, options).expected(1)
     cleared = clearing_trial(defences).cost
     five = next(trial for trial in defences.misdirections[0].trials if trial.strength == 5)
     ours = {
-        "scoring_flat_at_1": rates_of(stand_by("scoring", candidates, mentions, options.replace(flat=True))).rate[0],
-        "scoring_with_heavy_raters_at_1": rates_of(stand_by("scoring", everyone, mentions, options)).rate[0],
-        "scoring_at_1_with_8_or_more_mentions": share(scoring[mentions.totals >= 8]),
+        "scoring_flat_at_1": rank_targets("scoring", candidates, mentions, options.replace(flat=True)).rates().rate[0],
+        "scoring_with_heavy_raters_at_1": rank_targets("scoring", everyone, mentions, options).rates().rate[0],
+        "scoring_at_1_with_8_or_more_mentions": mean(scoring[mentions.totals >= 8]),
         "set_intersection_misdirected": found.reasons["1"]["misdirected"],
         "set_intersection_no_one_possible": found.reasons["1"]["no one possible"],
         "rated_share": found.rated_share or 0.0,

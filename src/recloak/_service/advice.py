@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from recloak._mentions.advisor import BANDS, LAST_BAND, Advice, advise
+from recloak._mentions.advisor import Advice, advise
 from recloak._mentions.advisor import DraftChange as AdvisedChange
-from recloak._mentions.decide import Find, find_in
+from recloak._mentions.oracle_guard import BANDS, LAST_BAND
+from recloak._mentions.title_finder import FoundTitle, find_titles
 from recloak._service.schema import AdviceRequest, AdviceResponse, Band, Change, Found, Gives, Named, Tier
 from recloak._service.state import Advisor
 from recloak._service.title_search import Item, TitleSearch
@@ -26,7 +27,7 @@ _MOST_ALTERNATIVES = 8
 class _Meant:
     """A find as the writer means it."""
 
-    find: Find
+    find: FoundTitle
     start: int
     end: int
     item: Item | None
@@ -65,7 +66,7 @@ def _meant(advisor: Advisor, asked: AdviceRequest, own: set[Item]) -> Iterable[_
     text = asked.text or ""
     chosen = {choice.start: choice.item for choice in asked.choices}
     units = Units(text)
-    for find in find_in(text, advisor.titles):
+    for find in find_titles(text, advisor.titles):
         start, end = units.of(find.start), units.of(find.end)
         if start in chosen:
             item = chosen[start]

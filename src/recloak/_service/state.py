@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recloak._core.errors import InputError
 from recloak._mentions.advisor import AdvisorIndex, advise, prepare_advisor
-from recloak._mentions.finder import popularity_of
+from recloak._mentions.found_mentions import popularity_of
 from recloak._mentions.oracle_guard import OracleGuard
 from recloak._mentions.post_files import TitleList
 from recloak._mentions.title_matching import TitleIndex, index_titles

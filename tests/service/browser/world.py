@@ -47,7 +47,7 @@ def ratings() -> Ratings:
 @cache
 def advisor():
     split = [(number, title[:-7], int(title[-5:-1])) for number, title in TITLES.items()]
-    return prepare(ratings(), title_list(split), guard=Crowd(b"a secret of tests", crowd=1.0))
+    return prepare(ratings(), title_list(split), guard=Crowd(b"a secret of tests", sample_share=1.0))
 
 
 def write_history(path):

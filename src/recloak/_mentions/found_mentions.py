@@ -1,4 +1,4 @@
-"""Find the items that posts name, and say of each how sure and why."""
+"""Find the titles that posts name, with a confidence and a reason for each."""
 
 from __future__ import annotations
 
@@ -16,24 +16,32 @@ from recloak._core.errors import SourceError
 from recloak._core.files import written_file
 from recloak._core.progress import task
 from recloak._core.results import Tabular, counted, plural
-from recloak._mentions.decide import Find, find_in
 from recloak._mentions.lexicon import Lexicon
-from recloak._mentions.mention_tables import read_frame
 from recloak._mentions.post_files import Posts, TitleList
+from recloak._mentions.table_files import match_column, read_table
 from recloak._mentions.text import words_of
+from recloak._mentions.title_finder import FoundTitle, find_titles
 from recloak._mentions.title_matching import TitleIndex, index_titles
-from recloak._ratings.column_roles import NAMES, fold
+from recloak._ratings.column_roles import NAMES
 from recloak._ratings.model import Ratings
 from recloak._ratings.table_input import as_polars
 
-_TALK_POSTS = 200  # fewer posts say little about how their writers use words
-_TALK_SHARE = 0.004  # a word in small letters in this share of the posts is everyday among them
-_EVERY = 500
+_ENOUGH_POSTS = 200  # fewer posts show too little of how their writers use words
+_EVERYDAY_SHARE = 0.004  # a word in small letters in this share of the posts is everyday
+_PROGRESS_STEP = 500  # posts
+_TYPES = {
+    "start": pl.Int32,
+    "end": pl.Int32,
+    "text": pl.String,
+    "confidence": pl.Float64,
+    "tier": pl.String,
+    "reason": pl.String,
+}
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class FoundMentions(Tabular):
-    """The titles that posts name, and counts of what was searched."""
+    """The titles that posts name, and counts of posts, titles and finds."""
 
     table: pl.DataFrame
     counts: dict[str, int]
@@ -69,33 +77,26 @@ class FoundMentions(Tabular):
 def find_mentions(
     posts: Posts, titles: TitleList, *, popularity: dict[int | str, float] | None = None
 ) -> FoundMentions:
-    """Find the titles of a list in posts.
-
-    The table has a row per find: ``post``, ``user``, ``item`` (the id of the title list), ``title``, ``start`` and
-    ``end`` in the text, ``text`` as written, ``confidence``, ``tier`` (sure, or possible: a person should confirm it),
-    ``reason`` in plain words, and the post's ``time`` where it has one.
-    """
+    """Return the titles of a list that posts name; `recloak.mentions.find` describes the table."""
     started = perf_counter()
     with task("reading the titles"):
-        index = index_titles(titles.titles, lexicon=Lexicon(talk_of(posts.table["text"])), popularity=popularity)
-    places: list[int] = []
-    finds: list[Find] = []
+        lexicon = Lexicon(everyday_words_in(posts.table["text"]))
+        index = index_titles(titles.titles, lexicon=lexicon, popularity=popularity)
+    finds: list[tuple[int, FoundTitle]] = []  # with the position of the post
     with task("posts", len(posts)) as advance:
         for number, text in enumerate(posts.table["text"]):
-            for one in find_in(text, index):
-                places.append(number)
-                finds.append(one)
-            if number % _EVERY == _EVERY - 1:
-                advance(_EVERY)
-    table = _table(posts, index, places, finds)
+            finds += ((number, one) for one in find_titles(text, index))
+            if number % _PROGRESS_STEP == _PROGRESS_STEP - 1:
+                advance(_PROGRESS_STEP)
+    table = _table(posts, index, finds)
     speed = round(len(posts) / max(perf_counter() - started, 1e-9))
     return FoundMentions(table, _counts(posts, titles, table), speed)
 
 
-def talk_of(texts: Iterable[str]) -> frozenset[str]:
-    """Give the words that the posts themselves use in small letters often and seldom with a capital."""
+def everyday_words_in(texts: Iterable[str]) -> frozenset[str]:
+    """Return the words that posts use often in small letters and seldom with a capital."""
     small: Counter[str] = Counter()
-    high: Counter[str] = Counter()
+    capitalised: Counter[str] = Counter()
     n_posts = 0
     for text in texts:
         n_posts += 1
@@ -104,11 +105,11 @@ def talk_of(texts: Iterable[str]) -> frozenset[str]:
             continue
         for n, word in enumerate(words.plain):
             if not words.begins[n]:
-                (high if words.capital(n) else small)[word] += 1
-    if n_posts < _TALK_POSTS:
+                (capitalised if words.capital(n) else small)[word] += 1
+    if n_posts < _ENOUGH_POSTS:
         return frozenset()
-    least = max(_TALK_SHARE * n_posts, 5)
-    return frozenset(word for word, count in small.items() if count >= least and high[word] < 0.2 * count)
+    least = max(_EVERYDAY_SHARE * n_posts, 5)
+    return frozenset(word for word, count in small.items() if count >= least and capitalised[word] < 0.2 * count)
 
 
 def popularity_of(ratings: Ratings) -> dict[int | str, float]:
@@ -120,38 +121,27 @@ def read_popularity(given: Any) -> dict[int | str, float]:
     """Return popularity by item id from a mapping, or from a table or file of items with a column of numbers."""
     if isinstance(given, Mapping):
         return dict(given)
-    path = given if isinstance(given, str | os.PathLike) else None
-    frame = as_polars(given) if path is None else read_frame(Path(path))
-    known = {fold(name): name for name in reversed(frame.columns)}
-    item = next((known[name] for name in (*NAMES["item"], "id") if name in known), None)
+    path = Path(given) if isinstance(given, str | os.PathLike) else None
+    frame = as_polars(given) if path is None else read_table(path)
+    item = match_column(frame.columns, (*NAMES["item"], "id"))
     numbers = [name for name in frame.columns if name != item and frame[name].dtype.is_numeric()]
     if item is None or not numbers:
-        raise SourceError(
-            "popularity needs a column for the item and one of numbers", file=None if path is None else Path(path)
-        )
+        raise SourceError("popularity needs a column for the item and one of numbers", file=path)
     return dict(zip(frame[item].to_list(), frame[numbers[0]].cast(pl.Float64).fill_null(0.0).to_list(), strict=True))
 
 
-def _table(posts: Posts, index: TitleIndex, places: list[int], finds: list[Find]) -> pl.DataFrame:
-    about = posts.table.drop("text")[places]
-    chosen = [index.titles[one.title] for one in finds]
+def _table(posts: Posts, index: TitleIndex, finds: list[tuple[int, FoundTitle]]) -> pl.DataFrame:
+    about = posts.table.drop("text")[[place for place, _ in finds]]
+    chosen = [index.titles[one.title] for _, one in finds]
     ids = [title.id for title in chosen]
-    found = pl.DataFrame(
-        {
-            "item": pl.Series(
-                ids, dtype=pl.Int64 if all(isinstance(id_, int) for id_ in ids) else pl.String, strict=False
-            ),
-            "title": pl.Series([str(title) for title in chosen], dtype=pl.String),
-            "start": pl.Series([one.start for one in finds], dtype=pl.Int32),
-            "end": pl.Series([one.end for one in finds], dtype=pl.Int32),
-            "text": pl.Series([one.text for one in finds], dtype=pl.String),
-            "confidence": pl.Series([one.confidence for one in finds], dtype=pl.Float64),
-            "tier": pl.Series([one.tier for one in finds], dtype=pl.String),
-            "reason": pl.Series([one.reason for one in finds], dtype=pl.String),
-        }
-    )
+    id_type = pl.Int64 if all(isinstance(id_, int) for id_ in ids) else pl.String
+    columns = [
+        pl.Series("item", ids, dtype=id_type, strict=False),
+        pl.Series("title", [str(title) for title in chosen], dtype=pl.String),
+        *(pl.Series(name, [getattr(one, name) for _, one in finds], dtype=type_) for name, type_ in _TYPES.items()),
+    ]
     time = [about["time"]] if "time" in about.columns else []
-    return about.select("post", "user").hstack(found.get_columns()).hstack(time)
+    return about.select("post", "user").hstack([*columns, *time])
 
 
 def _counts(posts: Posts, titles: TitleList, table: pl.DataFrame) -> dict[str, int]:
