@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
-from recloak._releases.nearest_points import REORDERED, as_columns, measure_gaps, smallest
+from recloak._releases.nearest_points import REORDERED, as_columns, dot, measure_gaps, smallest
 
 MASS, CROSS, SQUARE, TERM = range(4)  # columns of the totals
 NORM, ON_SUM, ON_PULL = range(3)  # columns of the dots
@@ -44,15 +44,6 @@ class Groups(NamedTuple):
     pulls: NDArray[np.float32]  # (n_groups, d) T
     totals: NDArray[np.float64]  # (n_groups, 4) W, T . S, S . S and the group's part of E: every array costs compiling
     dots: NDArray[np.float32]  # (n, 3) |x_u|^2, and x_u . S and x_u . T of its own group
-
-
-@njit(cache=True, nogil=True, fastmath=REORDERED, forceinline=True)
-def dot(xs, x, ys, y):  # type: ignore[no-untyped-def]
-    """Multiply row x of one table by row y of another; rows are not cut out first, for that costs more than this."""
-    total = np.float32(0)
-    for j in range(xs.shape[1]):
-        total += xs[x, j] * ys[y, j]
-    return total
 
 
 @njit(cache=True, nogil=True, fastmath=REORDERED, forceinline=True)
