@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from recloak._core import stopping
 from recloak._core.threads import n_threads, workers
-from recloak._ratings.sorting import count, distinct_few, never_falls, scatter, sort_and_write, transpose_rows
+from recloak._ratings.sorting import count, distinct_few, scatter, sort_and_write, transpose_rows
 
 _BUCKET_ROWS = 1 << 14  # 256 kB of records and as much again to sort into: fits a core's cache
 _MAX_BUCKETS = 1 << 11  # more of them, and dealing loses more than sorting gains
@@ -192,7 +192,7 @@ def _is_by_user(chunks: list[RowChunk]) -> bool:
     """Tell whether the users' codes never fall, as in most data sets."""
     ends = [(chunk.users[0], chunk.users[-1]) for chunk in chunks if len(chunk)]
     meet = all(last <= first for (_, last), (first, _) in pairwise(ends))
-    return meet and all(never_falls(chunk.users) for chunk in chunks)
+    return meet and all((chunk.users[:-1] <= chunk.users[1:]).all() for chunk in chunks)
 
 
 def _sort_buckets(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recloak._core.compiling import njit
 
@@ -38,15 +39,6 @@ def mark(codes, seen):  # type: ignore[no-untyped-def]
     """Set the marks of the codes that occur."""
     for code in codes:
         seen[code] = True
-
-
-@njit(cache=True, nogil=True)
-def never_falls(codes):  # type: ignore[no-untyped-def]
-    """Tell whether no code is below the one before it."""
-    for r in range(1, len(codes)):  # noqa: SIM110 (numba compiles this loop, not all())
-        if codes[r - 1] > codes[r]:
-            return False
-    return True
 
 
 @njit(cache=True, nogil=True)
@@ -140,18 +132,23 @@ def _write(records, item_bits, first, user_of, items, values, times, activity): 
             times[n - 1] = time
 
 
-@njit(cache=True)
-def transpose_rows(indptr, items, n_items):  # type: ignore[no-untyped-def]
-    """Give column starts, the row of each column entry, and the order that takes row entries to column entries."""
+def transpose_rows(
+    indptr: NDArray[np.int64], items: NDArray[np.int32], n_items: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """Return column starts, the row of each column entry, and the order that takes row entries to column entries."""
     n = len(items)
-    starts = np.empty(n_items + 1, np.int64)
-    for i in range(n_items + 1):
-        starts[i] = 0
-    for r in range(n):
+    made = np.zeros(n_items + 1, np.int64), np.empty(n, np.int32), np.empty(n, np.int64)
+    _transpose(indptr, items, made[0], np.empty(n_items, np.int64), *made[1:])
+    return made
+
+
+@njit(cache=True)
+def _transpose(indptr, items, starts, place, rows, order):  # type: ignore[no-untyped-def]
+    n_items = len(place)
+    for r in range(len(items)):
         starts[items[r] + 1] += 1
     for i in range(n_items):
         starts[i + 1] += starts[i]
-    place, rows, order = np.empty(n_items, np.int64), np.empty(n, np.int32), np.empty(n, np.int64)
     for i in range(n_items):
         place[i] = starts[i]
     for u in range(len(indptr) - 1):
@@ -160,4 +157,3 @@ def transpose_rows(indptr, items, n_items):  # type: ignore[no-untyped-def]
             place[items[r]] = p + 1
             rows[p] = u
             order[p] = r
-    return starts, rows, order

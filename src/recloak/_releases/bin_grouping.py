@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._releases.exchange import exchange_bins
-from recloak._releases.nearest_points import columns_of, measure_gaps, smallest
+from recloak._releases.nearest_points import as_columns, measure_gaps, measure_norms, smallest
 
 NEAR = 8  # groups that a point is held against, at most
 
@@ -53,28 +53,32 @@ def start_bins(
     return labels
 
 
-@njit(cache=True, nogil=True)
-def _start_bins(share, n_shares, points, order, starts, k, labels):  # type: ignore[no-untyped-def]
+def _start_bins(
+    share: int,
+    n_shares: int,
+    points: NDArray[np.float32],
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    k: int,
+    labels: NDArray[np.int32],
+) -> None:
     for b in range(share, len(starts) - 1, n_shares):
-        _peel(points, order[starts[b] : starts[b + 1]], k, starts[b] // k, labels)
+        users = order[starts[b] : starts[b + 1]]
+        inside, room = points[users], np.empty((2, len(users)), np.float32)
+        columns = as_columns(inside)
+        measure_norms(inside, room[0])
+        centre, total = np.empty(len(columns), np.float32), np.cumsum(columns, axis=1)[:, -1]  # in the order of users
+        _peel(columns, *room, users.copy(), centre, total.copy(), np.empty(k, np.int32), starts[b] // k, labels)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _peel(points, users, k, group, labels):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _peel(columns, norms, gaps, left, centre, total, taken, group, labels):  # type: ignore[no-untyped-def]
     """Take a far user and its k - 1 nearest off, until fewer than 2k are left, which are the last group.
 
-    Far is by turns: farthest from the mean of all that are left, and farthest from the far one before.
+    Far is by turns: farthest from the mean of all that are left, and farthest from the far one before. ``left`` are
+    the users, ``total`` is the sum of their points; ``gaps``, ``centre`` and ``taken`` (of length k) are room to work.
     """
-    left, n = np.empty(len(users), np.int64), len(users)
-    for m in range(n):
-        left[m] = users[m]
-    columns, norms = columns_of(points, users)
-    gaps, taken, centre = np.empty(n, np.float32), np.empty(k, np.int32), np.empty(len(columns), np.float32)
-    total = np.empty(len(columns), np.float32)
-    for j in range(len(columns)):
-        total[j] = 0
-        for m in range(n):
-            total[j] += columns[j, m]
+    n, k = len(left), len(taken)
     from_mean = True
     while n >= 2 * k:
         if from_mean:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
-from recloak._releases.nearest_points import REORDERED, columns_of, measure_gaps, smallest
+from recloak._releases.nearest_points import REORDERED, as_columns, dot, measure_gaps, smallest
 
 MASS, CROSS, SQUARE, TERM = range(4)  # columns of the totals
 NORM, ON_SUM, ON_PULL = range(3)  # columns of the dots
@@ -47,15 +47,6 @@ class Groups(NamedTuple):
 
 
 @njit(cache=True, nogil=True, fastmath=REORDERED, forceinline=True)
-def dot(xs, x, ys, y):  # type: ignore[no-untyped-def]
-    """Multiply row x of one table by row y of another; rows are not cut out first, for that costs more than this."""
-    total = np.float32(0)
-    for j in range(xs.shape[1]):
-        total += xs[x, j] * ys[y, j]
-    return total
-
-
-@njit(cache=True, nogil=True, fastmath=REORDERED, forceinline=True)
 def three_dots(points, v, u, sums, pulls, g):  # type: ignore[no-untyped-def]
     """Multiply point v by point u, by the sum and by the pull of group g: one pass, for most time is spent here."""
     both, on_sum, on_pull = np.float32(0), np.float32(0), np.float32(0)
@@ -73,72 +64,64 @@ def term(cross, square, mass, share, crowding):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=REORDERED)
-def tally(groups, g):  # type: ignore[no-untyped-def]
-    """Sum up group g from its members, afresh, so that no rounding piles up."""
+def tally(groups, first, stop):  # type: ignore[no-untyped-def]
+    """Sum up some consecutive groups from their members, afresh, so that no rounding piles up."""
     points, weights, crowding, _, members, sizes, sums, pulls, totals, dots = groups
-    mass = 0.0
-    for j in range(points.shape[1]):
-        sums[g, j] = pulls[g, j] = 0.0
-    for m in range(sizes[g]):
-        u = members[g, m]
-        mass += weights[u]
+    for g in range(first, stop):
+        mass = 0.0
         for j in range(points.shape[1]):
-            sums[g, j] += points[u, j]
-            pulls[g, j] += weights[u] * points[u, j]
-    cross, square = np.float64(dot(pulls, g, sums, g)), np.float64(dot(sums, g, sums, g))
-    totals[g, MASS], totals[g, CROSS], totals[g, SQUARE] = mass, cross, square
-    totals[g, TERM] = term(cross, square, mass, 1.0 / sizes[g], crowding)
-    for m in range(sizes[g]):
-        u = np.int64(members[g, m])  # as g is, so that one form of `dot` is compiled
-        dots[u, ON_SUM] = dot(points, u, sums, g)
-        dots[u, ON_PULL] = dot(points, u, pulls, g)
+            sums[g, j] = pulls[g, j] = 0.0
+        for m in range(sizes[g]):
+            u = members[g, m]
+            mass += weights[u]
+            for j in range(points.shape[1]):
+                sums[g, j] += points[u, j]
+                pulls[g, j] += weights[u] * points[u, j]
+        cross, square = np.float64(dot(pulls, g, sums, g)), np.float64(dot(sums, g, sums, g))
+        totals[g, MASS], totals[g, CROSS], totals[g, SQUARE] = mass, cross, square
+        totals[g, TERM] = term(cross, square, mass, 1.0 / sizes[g], crowding)
+        for m in range(sizes[g]):
+            u = np.int64(members[g, m])  # as g is, so that one form of `dot` is compiled
+            dots[u, NORM] = dot(points, u, points, u)
+            dots[u, ON_SUM] = dot(points, u, sums, g)
+            dots[u, ON_PULL] = dot(points, u, pulls, g)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def gather(points, weights, crowding, labels, n_groups, k):  # type: ignore[no-untyped-def]
+def gather(
+    points: NDArray[np.float32],
+    weights: NDArray[np.float32],
+    crowding: float,
+    labels: NDArray[np.int32],
+    n_groups: int,
+    k: int,
+) -> Groups:
     """Set up the groups that the labels say."""
     n, d = points.shape
-    members, sizes = np.empty((n_groups, 2 * k - 1), np.int32), np.empty(n_groups, np.int32)
+    sizes, order = np.bincount(labels, minlength=n_groups), np.argsort(labels, kind="stable")
+    members = np.zeros((n_groups, 2 * k - 1), np.int32)
+    members[labels[order], np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)] = order
     sums, pulls = np.empty((n_groups, d), np.float32), np.empty((n_groups, d), np.float32)
     totals, dots = np.empty((n_groups, 4), np.float64), np.empty((n, 3), np.float32)
-    groups = Groups(points, weights, crowding, labels, members, sizes, sums, pulls, totals, dots)
-    for g in range(n_groups):
-        sizes[g] = 0
-    for u in range(n):
-        own = labels[u]
-        dots[u, NORM] = dot(points, u, points, u)
-        members[own, sizes[own]] = u
-        sizes[own] += 1
-    for g in range(n_groups):
-        tally(groups, g)
+    groups = Groups(points, weights, crowding, labels, members, sizes.astype(np.int32), sums, pulls, totals, dots)
+    tally(groups, 0, n_groups)
     return groups
 
 
-@njit(cache=True, nogil=True, inline="always")
-def near_lists(groups, count):  # type: ignore[no-untyped-def]
-    """Give each group the groups with the nearest centres: (n_groups, count)."""
-    n_groups, d = groups.sums.shape
-    sizes, totals, every = groups.sizes, groups.totals, np.empty(n_groups, np.int64)
-    for g in range(n_groups):
-        every[g] = g
-    columns, norms = columns_of(groups.sums, every)
-    for g in range(n_groups):
-        norms[g] = totals[g, SQUARE] / sizes[g] ** 2
-        for j in range(d):
-            columns[j, g] /= sizes[g]
+def near_lists(groups: Groups, count: int) -> NDArray[np.int32]:
+    """Return for each group the groups with the nearest centres: (n_groups, count)."""
+    n_groups, sizes = len(groups.sizes), groups.sizes.astype(np.int64)
+    columns = as_columns(groups.sums / sizes[:, None])
+    norms = (groups.totals[:, SQUARE] / sizes**2).astype(np.float32)
     lists, gaps = np.empty((n_groups, count), np.int32), np.empty(n_groups, np.float32)
-    centre = np.empty(len(columns), np.float32)
     for g in range(n_groups):
-        for j in range(len(columns)):
-            centre[j] = columns[j, g]
-        measure_gaps(columns, norms, n_groups, centre, gaps)
+        measure_gaps(columns, norms, n_groups, columns[:, g].copy(), gaps)
         gaps[g] = np.inf
         smallest(gaps, lists[g])
     return lists
 
 
 @njit(cache=True, nogil=True, inline="always")
-def find_near(groups, u, listed, near):  # type: ignore[no-untyped-def]
+def find_near(groups, u, listed, near, gaps):  # type: ignore[no-untyped-def]
     """Fill in the listed groups that are no farther from u than the rest of its own, nearest first; give their number.
 
     A swap that lowers E lowers the part of one of the two at least, so it is found from that one's side.
@@ -148,7 +131,6 @@ def find_near(groups, u, listed, near):  # type: ignore[no-untyped-def]
     rest = 1.0 / (sizes[A] - 1)
     on_rest = on_sum - norm
     limit = rest * (rest * (totals[A, SQUARE] - 2.0 * on_sum + norm) - 2.0 * on_rest)
-    gaps = np.empty(len(near), np.float32)
     for place in range(len(listed)):
         B = np.int64(listed[place])
         if B == A:
@@ -240,7 +222,7 @@ def change(groups, u, B, place):  # type: ignore[no-untyped-def]
         labels[v] = A
     labels[u] = B
     for g in (A, B):
-        tally(groups, g)
+        tally(groups, g, g + 1)
 
 
 def exchange_bins(
@@ -266,53 +248,50 @@ def exchange_bins(
     return float(gains.sum())
 
 
-@njit(cache=True, nogil=True, inline="always")
-def cut_out(points, weights, firsts, members, chosen):  # type: ignore[no-untyped-def]
-    """Give the members of the chosen groups: who they are, the place of each one's group, its point and weight."""
-    n, d = 0, points.shape[1]
-    for g in chosen:
-        n += firsts[g + 1] - firsts[g]
-    inside, own = np.empty(n, np.int64), np.empty(n, np.int32)
-    own_points, own_weights, m = np.empty((n, d), np.float32), np.empty(n, np.float32), 0
-    for place in range(len(chosen)):
-        for u in members[firsts[chosen[place]] : firsts[chosen[place] + 1]]:
-            inside[m], own[m], own_weights[m] = u, place, weights[u]
-            for j in range(d):
-                own_points[m, j] = points[u, j]
-            m += 1
-    return inside, own, own_points, own_weights
+def _exchange_bins(
+    share: int,
+    n_shares: int,
+    users: tuple[NDArray[np.float32], NDArray[np.float32], float, NDArray[np.int32]],
+    by_group: tuple[NDArray[np.int64], NDArray[np.int64]],
+    bins: tuple[NDArray[np.int64], NDArray[np.int64]],
+    limits: tuple[int, int, int],
+    gains: NDArray[np.float64],
+) -> None:
+    """Cut out the points of each bin of a share, let its groups exchange members, and put the labels back."""
+    points, weights, crowding, labels = users
+    firsts, members = by_group
+    order, starts = bins
+    k, near, rounds = limits
+    for b in range(share, len(gains), n_shares):
+        chosen = order[starts[b] : starts[b + 1]]
+        n_groups, sizes = len(chosen), firsts[chosen + 1] - firsts[chosen]
+        own = np.repeat(np.arange(n_groups, dtype=np.int32), sizes)
+        inside = members[np.arange(len(own)) + np.repeat(firsts[chosen] - np.cumsum(sizes) + sizes, sizes)]
+        groups = gather(points[inside], weights[inside], crowding, own, n_groups, k)
+        n_near, lists = min(near, n_groups - 1), near_lists(groups, min(LISTED, n_groups - 1))
+        gains[b] = _exchange(groups, lists, np.empty(n_near, np.int32), np.empty(n_near, np.float32), k, rounds)
+        labels[inside] = chosen[groups.labels]
 
 
 @njit(cache=True, nogil=True)
-def _exchange_bins(share, n_shares, users, by_group, bins, limits, gains):  # type: ignore[no-untyped-def]
-    """Go up to ``rounds`` times over all points of each bin and add the gains up.
+def _exchange(groups, lists, near, gaps, k, rounds):  # type: ignore[no-untyped-def]
+    """Go up to ``rounds`` times over all points of a bin and give the gain; ``near`` and ``gaps`` are room to work in.
 
     What it calls is written into it, one level deep: as functions of their own they would be compiled again with each
     caller, and the tuple of groups is dear to hand over.
     """
-    all_points, all_weights, crowding, all_labels = users
-    firsts, members = by_group
-    order, starts = bins
-    k, n_near, rounds = limits
-    for b in range(share, len(gains), n_shares):
-        chosen = order[starts[b] : starts[b + 1]]
-        inside, labels, points, weights = cut_out(all_points, all_weights, firsts, members, chosen)
-        n_groups = len(chosen)
-        groups = gather(points, weights, crowding, labels, n_groups, k)
-        lists = near_lists(groups, min(LISTED, n_groups - 1))
-        near, norm = np.empty(min(n_near, n_groups - 1), np.int32), np.float32(0)
-        for u in range(len(points)):
-            norm += weights[u] * groups.dots[u, NORM]
-        floor, before = _LEAST_GAIN * np.float32(norm / len(points)), -1.0
-        for _ in range(rounds):
-            if gains[b] == before:
-                break
-            before = gains[b]
-            for u in range(len(points)):
-                found = find_near(groups, u, lists[labels[u]], near)
-                gain, to, place = best_change(groups, u, k, near[:found])
-                if gain > floor:
-                    change(groups, u, to, place)
-                    gains[b] += gain
-        for m in range(len(labels)):
-            all_labels[inside[m]] = chosen[labels[m]]
+    labels, n, norm, total, before = groups.labels, len(groups.labels), np.float32(0), 0.0, -1.0
+    for u in range(n):
+        norm += groups.weights[u] * groups.dots[u, NORM]
+    floor = _LEAST_GAIN * np.float32(norm / n)
+    for _ in range(rounds):
+        if total == before:
+            break
+        before = total
+        for u in range(n):
+            found = find_near(groups, u, lists[labels[u]], near, gaps)
+            gain, to, place = best_change(groups, u, k, near[:found])
+            if gain > floor:
+                change(groups, u, to, place)
+                total += gain
+    return total

@@ -81,34 +81,19 @@ def _multiply(share, n_shares, blocks, indptr, others, values, own_bias, other_b
                     product[row, f] += rest * directions[others[r], f]
 
 
-@njit(cache=True, inline="always")
-def _dot(one, other):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for i in range(len(one)):
-        total += one[i] * other[i]
-    return total
+def _dot(one: NDArray[np.float64], other: NDArray[np.float64]) -> np.float64:
+    """Multiply two vectors, adding up one after the other: not in the order that a processor happens to like."""
+    return np.float64(0) + np.cumsum(one * other)[-1]
 
 
-@njit(cache=True)
-def orthonormal(directions):  # type: ignore[no-untyped-def]
-    """Make the columns orthonormal, one after the other; one that adds nothing becomes zero (Gram and Schmidt).
-
-    By loops: array expressions took five seconds to compile.
-    """
-    n, rank = directions.shape
-    columns, result = np.empty((rank, n), np.float64), np.empty((n, rank), np.float32)
-    for f in range(rank):
-        for i in range(n):
-            columns[f, i] = directions[i, f]
-        before = np.sqrt(_dot(columns[f], columns[f]))
+def orthonormal(directions: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Make the columns orthonormal, one after the other; one that adds nothing becomes zero (Gram and Schmidt)."""
+    columns = np.array(directions.T, np.float64, order="C")
+    for f, column in enumerate(columns):
+        before = np.sqrt(_dot(column, column))
         for again in range(2 * f):  # twice, for what rounding left behind
-            g = again % f
-            along = _dot(columns[f], columns[g])
-            for i in range(n):
-                columns[f, i] -= along * columns[g, i]
-        size = np.sqrt(_dot(columns[f], columns[f]))
-        share = 1 / size if size > 1e-5 * before else 0.0
-        for i in range(n):
-            columns[f, i] *= share
-            result[i, f] = columns[f, i]
-    return result
+            other = columns[again % f]
+            column -= _dot(column, other) * other  # noqa: PLW2901 (in place)
+        size = np.sqrt(_dot(column, column))
+        column *= 1 / size if size > 1e-5 * before else 0.0  # noqa: PLW2901 (in place)
+    return np.ascontiguousarray(columns.T, np.float32)

@@ -123,14 +123,8 @@ def _corrections(
     return np.concatenate(([0], np.cumsum(counts))), cells.items[kept], cells.surprises[kept] / sizes
 
 
-@njit(cache=True)
-def _count_by_group(indptr, kept):  # type: ignore[no-untyped-def]
-    counts = np.empty(len(indptr) - 1, np.int64)
-    for group in range(len(counts)):
-        counts[group] = 0
-        for c in range(indptr[group], indptr[group + 1]):
-            counts[group] += kept[c]
-    return counts
+def _count_by_group(indptr: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+    return np.diff(np.searchsorted(np.flatnonzero(kept), indptr))
 
 
 @njit(cache=True, nogil=True)

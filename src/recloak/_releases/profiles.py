@@ -128,7 +128,7 @@ class FullProfiles:
     def _filled(self, groups: NDArray[np.integer], table: NDArray[Any]) -> NDArray[Any]:
         corrections = self.indptr, self.items, self.corrections
         work = groups.astype(np.int64), self.means, corrections, self.grid.bare, table.dtype == np.uint8, table
-        in_shares(_fill, len(groups), *work, little=2 * _ROWS)
+        in_shares(_fill_share, len(groups), *work, little=2 * _ROWS)
         return table
 
 
@@ -190,12 +190,15 @@ def _finish(tile, grid, coded, out):  # type: ignore[no-untyped-def]
             out[i] = code if coded else values[code]
 
 
+def _fill_share(share: int, n_shares: int, *work: Any) -> None:
+    _fill(share, n_shares, *work, np.empty(_TILE, np.float32), np.empty(_ROWS, np.int64))
+
+
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def _fill(share, n_shares, groups, means, corrections, grid, coded, table):  # type: ignore[no-untyped-def]
+def _fill(share, n_shares, groups, means, corrections, grid, coded, table, tile, places):  # type: ignore[no-untyped-def]
     bias, factors, base, item_factors = means
     indptr, items, added = corrections
     n_rows, n_items = table.shape
-    tile, places = np.empty(_TILE, np.float32), np.empty(_ROWS, np.int64)
     for first in range(share * _ROWS, n_rows, n_shares * _ROWS):
         last = min(first + _ROWS, n_rows)
         for row in range(first, last):

@@ -6,7 +6,7 @@ its members, so the number of threads changes nothing.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._ratings.model import Ratings
 from recloak._releases.model.steps import Grouping, Padding
-from recloak._releases.nearest_points import REORDERED
+from recloak._releases.nearest_points import dot
 
 _LITTLE = 32  # so few groups are not worth a thread
 
@@ -48,7 +48,7 @@ def tally(ratings: Ratings, padding: Padding, grouping: Grouping) -> Tally:
     guess = _Guess(
         padding.user_bias, padding.item_bias + np.float32(padding.mu), padding.user_factors, padding.item_factors
     )
-    in_shares(_add_up, grouping.n_groups, *rows, ratings.values, guess, cells, little=_LITTLE)
+    in_shares(_add_up_share, grouping.n_groups, *rows, ratings.values, guess, cells, little=_LITTLE)
     return cells
 
 
@@ -59,14 +59,6 @@ class _Guess(NamedTuple):
     base: NDArray[np.float32]  # mu + b_i
     user_factors: NDArray[np.float32]
     item_factors: NDArray[np.float32]
-
-
-@njit(cache=True, nogil=True, fastmath=REORDERED)
-def _dot(a, b):  # type: ignore[no-untyped-def]
-    total = np.float32(0.0)
-    for f in range(len(a)):
-        total += a[f] * b[f]
-    return total
 
 
 @njit(cache=True, nogil=True)
@@ -86,22 +78,26 @@ def _count_items(share, n_shares, starts, members, row_starts, row_items, n_item
         counts[group + 1] = n
 
 
+def _add_up_share(share: int, n_shares: int, *work: Any) -> None:
+    n_items = len(work[-2].base)
+    _add_up(share, n_shares, *work, np.zeros(n_items, np.int32), np.zeros(n_items), np.zeros(n_items))
+
+
 @njit(cache=True, nogil=True)
-def _add_up(share, n_shares, starts, members, row_starts, row_items, row_values, guess, cells):  # type: ignore[no-untyped-def]
+def _add_up(  # type: ignore[no-untyped-def]
+    share, n_shares, starts, members, row_starts, row_items, row_values, guess, cells, count, total, surprise
+):
     user_bias, base, user_factors, item_factors = guess
     n_groups, n_items = len(starts) - 1, len(base)
-    count, total, surprise = np.empty(n_items, np.int32), np.empty(n_items, np.float64), np.empty(n_items, np.float64)
-    for item in range(n_items):
-        count[item], total[item], surprise[item] = 0, 0.0, 0.0
     for group in range(share, n_groups, n_shares):
         for m in range(starts[group], starts[group + 1]):
-            user = members[m]
+            user = np.int64(members[m])  # and its items, so that one form of `dot` is compiled
             for r in range(row_starts[user], row_starts[user + 1]):
-                item = row_items[r]
-                count[item] += 1
-                total[item] += row_values[r]
-                predicted = base[item] + user_bias[user] + _dot(user_factors[user], item_factors[item])
-                surprise[item] += row_values[r] - predicted
+                rated = np.int64(row_items[r])
+                count[rated] += 1
+                total[rated] += row_values[r]
+                predicted = base[rated] + user_bias[user] + dot(user_factors, user, item_factors, rated)
+                surprise[rated] += row_values[r] - predicted
         place = cells.indptr[group]
         for item in range(n_items):
             if count[item]:

@@ -15,6 +15,7 @@ rows can be solved anywhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +87,7 @@ def solve_rows(
     mean, variance, errors = np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.zeros(len(rows), np.float32)
     levels = np.float32(mu), np.float32(noise), (noise / prior).astype(np.float32)
     arrays = even_blocks(rows), rows.indptr, rows.others, rows.values, _table(beliefs)
-    in_shares(_solve_blocks, len(rows.values), *arrays, levels, mean, variance, errors)
+    in_shares(_solve_share, len(rows.values), *arrays, levels, mean, variance, errors)
     return Beliefs(mean, variance), errors
 
 
@@ -134,14 +135,19 @@ def _table(beliefs: Beliefs) -> NDArray[np.float32]:
     return table
 
 
+def _solve_share(share: int, n_shares: int, *arrays: Any) -> None:
+    """Solve the blocks of a share with room of its own to work in: for gathered ratings, and for a row's sums."""
+    width = arrays[4].shape[1] // 2
+    gathered, sums, spread = (np.empty(shape, np.float32) for shape in ((_CHUNK, width), (width, width), width))
+    _solve_blocks(share, n_shares, *arrays, (gathered, sums, spread))
+
+
 @njit(cache=True, nogil=True)
-def _solve_blocks(share, n_shares, blocks, indptr, others, values, table, levels, mean, variance, errors):  # type: ignore[no-untyped-def]
+def _solve_blocks(share, n_shares, blocks, indptr, others, values, table, levels, mean, variance, errors, room):  # type: ignore[no-untyped-def]
     mu, noise, ridge = levels
-    width = table.shape[1] // 2
+    gathered, sums, spread = room
+    width = len(spread)
     for block in range(share, len(blocks) - 1, n_shares):
-        gathered = np.empty((_CHUNK, width), np.float32)
-        sums = np.empty((width, width), np.float32)
-        spread = np.empty(width, np.float32)
         for row in range(blocks[block], blocks[block + 1]):
             start, stop = indptr[row], indptr[row + 1]
             if start < stop:
@@ -149,7 +155,7 @@ def _solve_blocks(share, n_shares, blocks, indptr, others, values, table, levels
                     spread[f] = 0
                     for g in range(width):
                         sums[f, g] = 0
-                _add_ratings(others[start:stop], values[start:stop], table, mu, len(ridge), gathered, sums, spread)
+                _add_ratings(start, stop, others, values, table, mu, len(ridge), gathered, sums, spread)
                 errors[row] = _solve_row(sums, spread, noise, ridge, mean[row], variance[row])
 
 
@@ -158,9 +164,9 @@ def _sum_blocks(share, n_shares, blocks, indptr, others, values, table, mu, plac
     for block in range(share, len(blocks) - 1, n_shares):
         gathered = np.empty((_CHUNK, table.shape[1] // 2), np.float32)
         for row in range(blocks[block], blocks[block + 1]):
-            own = slice(indptr[row], indptr[row + 1])
-            if own.start < own.stop:
-                _add_ratings(others[own], values[own], table, mu, place, gathered, outer[row], spread[row])
+            start, stop = indptr[row], indptr[row + 1]
+            if start < stop:
+                _add_ratings(start, stop, others, values, table, mu, place, gathered, outer[row], spread[row])
 
 
 @njit(cache=True, nogil=True)
@@ -171,11 +177,11 @@ def _solve_summed(outer, spread, noise, ridge, mean, variance, errors):  # type:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _add_ratings(others, values, table, mu, place, gathered, sums, spread):  # type: ignore[no-untyped-def]
+def _add_ratings(start, stop, others, values, table, mu, place, gathered, sums, spread):  # type: ignore[no-untyped-def]
     """Add the outer products of (z, t) over a row's ratings to the lower tiles of ``sums``, and the variances."""
-    n, width = len(others), gathered.shape[1]
-    for first in range(0, n, _CHUNK):
-        last = min(first + _CHUNK, n)
+    width = gathered.shape[1]
+    for first in range(start, stop, _CHUNK):
+        last = min(first + _CHUNK, stop)
         _gather(others[first:last], values[first:last], table, mu, place, gathered, spread)
         for row in range(0, width, TILE):
             for column in range(0, row + TILE, TILE):

@@ -56,10 +56,14 @@ class ItemNumbers:
         return self._encode_texts(column if pa.types.is_dictionary(column.type) else column.dictionary_encode())
 
     def _encode_numbers(self, ids: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
-        while (numbers := self._looked_up(ids)) is None:
-            n = _insert(ids, self._ids, self._keys, self._slots, self._n_numbers)
-            self._n_numbers = min(n, len(self._ids))
-            if n > len(self._ids):
+        numbers, n = np.empty(len(ids), np.int32), np.array([self._n_numbers, 0])
+        table = self._ids, self._keys, self._slots
+        in_shares(_number, len(ids), ids, *table, numbers, n, False)
+        while n[1]:
+            n[1] = 0
+            _number(0, 1, ids, self._ids, self._keys, self._slots, numbers, n, True)
+            self._n_numbers = int(n[0])
+            if n[1]:
                 self._make_room(4 * len(self._ids))
         return numbers, ids
 
@@ -69,14 +73,9 @@ class ItemNumbers:
         size = 1 << max(4, int(4 * room - 1).bit_length())
         self._keys, self._slots = np.zeros(size, np.int64), np.full(size, _EMPTY, np.int32)
         self._ids = np.zeros(room, np.int64)  # by number
-        _insert(np.array(known, np.int64), self._ids, self._keys, self._slots, 0)
-
-    def _looked_up(self, ids: NDArray[np.integer]) -> NDArray[np.int32] | None:
-        """Return the numbers of ids, or None where one is not known yet."""
-        numbers, missing = np.empty(len(ids), np.int32), np.zeros(1, np.int64)
-        known = self._ids[: self._n_numbers], self._keys, self._slots
-        in_shares(_look_up, len(ids), ids, *known, numbers, missing)
-        return None if missing[0] else numbers
+        if known:
+            again = np.array(known, np.int64), self._ids, self._keys, self._slots
+            _number(0, 1, *again, np.empty(len(known), np.int32), np.zeros(2, np.int64), True)
 
     def _encode_texts(self, column: pa.DictionaryArray) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
         texts = column.dictionary.to_pylist()
@@ -106,27 +105,24 @@ def _slot(key, keys, slots):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _look_up(share, n_shares, ids, by_number, keys, slots, numbers, missing):  # type: ignore[no-untyped-def]
-    """Look up each id's number, trying the one after the number before first, for rows ascend; tell of any unknown."""
-    number = 0
+def _number(share, n_shares, ids, by_number, keys, slots, numbers, n, new):  # type: ignore[no-untyped-def]
+    """Fill in each id's number, trying the one after the number before first, for rows ascend.
+
+    Ids that are not known get the numbers from ``n[0]`` on if ``new``; where they do not, or there is no room for them,
+    ``n[1]`` becomes 1.
+    """
+    number, count = 0, n[0]
     for r in range(share * len(ids) // n_shares, (share + 1) * len(ids) // n_shares):
         number += 1
-        if number >= len(by_number) or by_number[number] != ids[r]:
-            number = slots[_slot(np.int64(ids[r]), keys, slots)]
+        if number >= count or by_number[number] != ids[r]:
+            key = np.int64(ids[r])
+            place = _slot(key, keys, slots)
+            if new and slots[place] == _EMPTY and count < len(by_number):
+                by_number[count], keys[place], slots[place] = key, key, count
+                count += 1
+            number = slots[place]
         numbers[r] = number
         if number == _EMPTY:
-            missing[0] = 1
-
-
-@njit(cache=True, nogil=True)
-def _insert(ids, by_number, keys, slots, n):  # type: ignore[no-untyped-def]
-    """Give new ids the numbers from n on; return how many there are now, or one more than there is room for."""
-    for r in range(len(ids)):
-        key = np.int64(ids[r])
-        place = _slot(key, keys, slots)
-        if slots[place] == _EMPTY:
-            if n == len(by_number):
-                return n + 1
-            by_number[n], keys[place], slots[place] = key, key, n
-            n += 1
-    return n
+            n[1] = 1
+    if new:
+        n[0] = count
