@@ -31,14 +31,17 @@ from recloak._ratings.exposure import Exposure as Exposure
 from recloak._ratings.ids import IdMap as IdMap
 from recloak._ratings.model import Ratings as Ratings
 from recloak._ratings.model import Scale as Scale
+from recloak._ratings.reader import Reader as Reader
 from recloak._ratings.summary import Summary as Summary
 from recloak._related.methods import Method as Method
 from recloak._releases.manifest import Facts as Facts
+from recloak._releases.model.modes import MODES as MODES
 from recloak._releases.model.modes import Mode as Mode
 from recloak._releases.model.release_format import Diversity as Diversity
 from recloak._releases.model.release_format import Verdict as Verdict
 from recloak._releases.model.steps import Grouping as Grouping
 from recloak._releases.model.steps import Padding as Padding
+from recloak._releases.predictors import PREDICTORS as PREDICTORS
 from recloak._releases.predictors import Predictor as Predictor
 from recloak._releases.release import Release as Release
 

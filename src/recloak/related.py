@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from recloak._related.history import History, ListChanges, ReleaseRecord
     from recloak._related.list_files import RelatedLists
     from recloak._related.measures import Cost
+    from recloak._related.methods import METHODS
     from recloak._related.model import Residual
     from recloak._related.nightly import PublishedRelease
     from recloak._related.simulation import SimulatedRelease, Simulation
     from recloak._related.verifier import Finding, HistoryVerdict
 
 __all__ = [
+    "METHODS",
     "Cost",
     "CurvePoint",
     "DeltaAdvice",
@@ -70,6 +72,7 @@ __getattr__, __dir__ = lazy_names(
         **dict.fromkeys(("Finding", "HistoryVerdict"), "_related.verifier"),
         **dict.fromkeys(("CurvePoint", "PassiveCurve"), "_attacks.passive"),
         "Cost": "_related.measures",
+        "METHODS": "_related.methods",
         "PublishedRelease": "_related.nightly",
         "RelatedLists": "_related.list_files",
         "Residual": "_related.model",

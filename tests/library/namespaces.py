@@ -20,6 +20,9 @@ def require_names(module: ModuleType, file: str) -> None:
 def lines(module: ModuleType) -> Iterator[str]:
     for name in sorted(module.__all__):
         value = getattr(module, name)
+        if isinstance(value, dict):
+            yield f"{name}: {', '.join(value)}"
+            continue
         if not inspect.isclass(value):
             yield f"{name}{inspect.signature(value)}"
             continue

@@ -61,7 +61,7 @@ def test_type_checkers_see_the_names_that_programs_see():
 
 def test_a_name_lives_where_it_is_said_to_live():
     for name, home in recloak._HOMES.items():  # type: ignore[attr-defined]
-        if name not in namespaces():
+        if name not in namespaces() and not isinstance(getattr(recloak, name), dict):
             assert inspect.unwrap(getattr(recloak, name)).__module__ == home, name
 
 

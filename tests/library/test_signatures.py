@@ -67,6 +67,8 @@ def snapshot() -> str:
         value = getattr(recloak, name)
         if inspect.isclass(value):
             lines += [f"class {name}", *_members(value)]
+        elif isinstance(value, dict):
+            lines.append(f"{name}: {', '.join(value)}")
         elif inspect.ismodule(value):
             lines += [f"module {name}", *(f"    {one}" for one in value.__all__)]
         else:

@@ -4,12 +4,12 @@ import json
 import sys
 
 import pytest
-from tests.cli.releases import write_release, write_source
-from tests.plugins.wheels import MODULE, PROJECT, install
 
 from recloak._attacks import registry
 from recloak._attacks.attack import Attack
 from recloak._cli.main import run
+from tests.cli.releases import write_release, write_source
+from tests.plugins.wheels import MODULE, PROJECT, install
 
 FEW = ["--targets", "60", "--varied-at", "4", "--seed", "3"]
 PERFECT = ("chances.sum()", "len(targets)")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recloak._ratings import storage
+from recloak._ratings import numbering
 from recloak._ratings.hashing import NumberTable, TextTable
 from recloak._ratings.numbering import Numbering
 
@@ -93,8 +93,8 @@ def test_a_text_longer_than_the_table_has_room_for():
 @given(lengths=st.lists(st.integers(0, 9), max_size=9))
 def test_a_column_holds_what_was_added_in_order(lengths):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(storage, "SEGMENT_ROWS", 4)
-        column = storage.Column(np.int32)
+        patch.setattr(numbering, "SEGMENT_ROWS", 4)
+        column = numbering.Column(np.int32)
         values = np.arange(sum(lengths))
         for part in np.split(values, np.cumsum(lengths)):
             column.add(part)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recloak._cli.open_release import publish_again
 
 from recloak._core import progress
 from recloak._core.errors import InputError, OptionError
 from recloak._core.randomness import randomness
+from recloak._library.opened_releases import publish_again
 from recloak._ratings.model import Ratings
 from recloak._releases.factorise import rounds
 from recloak._releases.options import PadOptions
@@ -118,17 +118,16 @@ def by_seven(ratings, rng):
     return replace(item_means(ratings, PadOptions(), rng), mu=7.0)
 
 
-def test_a_release_is_made_with_a_predictor_of_the_callers_own(tmp_path):
+def test_a_release_is_made_with_a_predictor_of_the_callers_own():
     ratings, _ = planted(n_users=20)
     release = publish(ratings, k=3, grid="none", padder=by_seven, rng=0)
-    assert release.account["padding"] == {"padder": "by_seven"}
+    assert release.account["padding"] == {"padder": "own"}
     assert (
         release.to_polars()["rating"].to_list()
         != publish(ratings, k=3, grid="none", rng=0).to_polars()["rating"].to_list()
     )
-    release.write(tmp_path / "out")
-    with pytest.raises(OptionError, match="a padder of its own"):
-        publish_again(tmp_path / "out-private", ratings)
+    with pytest.raises(InputError, match="a function of its maker's own"):
+        publish_again(release.account, ratings)
 
 
 def test_a_predictor_is_added_by_its_value_alone(monkeypatch):

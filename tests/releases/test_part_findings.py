@@ -95,3 +95,11 @@ def test_a_part_that_is_not_what_the_manifest_says_is_told(tmp_path, change, sta
     summary, _ = inspect_part(part, claims, ItemNumbers(SECRET))
     assert summary.state == state
     assert problem in summary.problems[0]
+
+
+def test_items_whose_first_words_collide_are_told_apart_by_the_second():
+    words = np.array([[5, 5], [1, 2]], np.uint64)  # of two items
+    items, ones = np.array([0, 1], np.int32), np.full(2, 3.0, np.float32)
+    rows, _ = scan(CellBlock(np.array([1, 2], np.int32), items, items, ones), words, LABELS, 2)
+    assert rows.marks[0, 0] == rows.marks[1, 0]
+    assert rows.marks[0, 1] != rows.marks[1, 1]

@@ -110,7 +110,8 @@ class Attack:
     --------
     >>> def first_users(given):
     ...     return given.found(right=0, tried=10)
-    >>> Attack(
+    >>> import recloak
+    >>> recloak.Attack(
     ...     name="first-users", kind="identifies", title="First users", short="first users",
     ...     attacker="names the first ten users", unit="targets named rightly", baseline="naming somebody at random",
     ...     criterion="singling-out", run=first_users,

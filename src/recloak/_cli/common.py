@@ -88,8 +88,10 @@ def as_sentence(text: str) -> str:
 
 def _click_type(declared: dataclasses.Field[Any], hint: Any) -> Any:
     choices = declared.metadata.get("choices")
-    if choices is not None and all(isinstance(choice, str) for choice in choices):
-        return click.Choice(tuple(choices))
+    if choices is not None and isinstance(next(iter(choices)), str):
+        kind: Any = click.Choice(())
+        kind.choices = choices  # not copied: installed packages may add names, which are looked for when needed
+        return kind
     return next((kind for kind in (int, float) if _is(hint, kind)), str)
 
 

@@ -8,6 +8,7 @@ shares that run at that moment, and on the command line not even for those.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,6 +22,14 @@ _LITTLE = 1000
 _SHARES_PER_THREAD = 8
 
 T = TypeVar("T")
+
+
+def n_threads() -> int:
+    """Return the number of cores this process may use, or NUMBA_NUM_THREADS where that is set."""
+    given = os.environ.get("NUMBA_NUM_THREADS", "")
+    if given.isdigit() and int(given) > 0:
+        return int(given)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

@@ -23,7 +23,7 @@ def as_seconds(moment: Moment) -> int:
         return int(moment)  # type: ignore[arg-type]
     except (ValueError, TypeError):
         pass
-    from recloak._ratings.readers.times import seconds_of
+    from recloak._ratings.times import seconds_of
 
     seconds = seconds_of(str(moment))
     if seconds is None:

@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core import stopping
-from recloak._core.threads import workers
+from recloak._core.threads import n_threads, workers
 from recloak._ratings.sorting import count, distinct_few, never_falls, scatter, sort_and_write, transpose_rows
-from recloak._ratings.thread_count import n_threads
 
 _BUCKET_ROWS = 1 << 14  # 256 kB of records and as much again to sort into: fits a core's cache
 _MAX_BUCKETS = 1 << 11  # more of them, and dealing loses more than sorting gains

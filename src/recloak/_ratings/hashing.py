@@ -53,7 +53,7 @@ class TextTable:
         self._ends = np.zeros(_FIRST_PLACES // 2 + 1, np.int64)
         self._bytes = np.empty(1 << 16, np.uint8)
         self._n = 0
-        self.n_latin = 0
+        self.latin: list[str] = []
 
     def add(self, buffer: NDArray[np.uint8], starts: NDArray[np.int32], ends: NDArray[np.int32]) -> NDArray[np.int32]:
         """Give the codes of slices of a buffer, new ones where they were not seen before."""
@@ -77,7 +77,7 @@ class TextTable:
         return self.add(buffer, ends[:-1], ends[1:])
 
     def ids(self) -> pl.Series:
-        """Give the texts by code; bytes that are no UTF-8 are read as Latin-1, and their ids counted in ``n_latin``."""
+        """Give the texts by code; bytes that are no UTF-8 are read as Latin-1, and these ids kept in ``latin``."""
         parts = [pa.py_buffer(part) for part in (self._ends[: self._n + 1], self._bytes[: self._ends[self._n]])]
         raw = pa.LargeBinaryArray.from_buffers(pa.large_binary(), self._n, [None, *parts])
         try:
@@ -89,8 +89,8 @@ class TextTable:
         try:
             return raw.decode()
         except UnicodeDecodeError:
-            self.n_latin += 1
-            return raw.decode("latin-1")
+            self.latin.append(raw.decode("latin-1"))
+            return self.latin[-1]
 
     def _grow(self, room: int) -> None:
         """Make room for at least one more text of ``room`` bytes."""

@@ -8,20 +8,66 @@ table from codes to places in that order.
 
 from __future__ import annotations
 
+import mmap
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from recloak._ratings.hashing import NumberTable, TextTable
 from recloak._ratings.ids import IdMap
 from recloak._ratings.sorting import mark
-from recloak._ratings.storage import Column
 
+SEGMENT_ROWS = 1 << 20
 _SMALL = 1 << 31
 _SPARSE = 16  # a table from id to code may be this many times longer than there are rows
 _ALWAYS = 1 << 22  # and this long in any case
+
+
+class Column:
+    """Values of one kind in the order they came, in segments.
+
+    Each segment is a mapping of its own, so that its memory goes back to the system the moment it is dropped; the
+    allocator would keep millions of small arrays' worth of it.
+    """
+
+    def __init__(self, dtype: DTypeLike) -> None:
+        self.dtype = np.dtype(dtype)
+        self._segments: list[NDArray[np.generic]] = []
+        self._room = 0  # free places of the last segment
+
+    def add(self, values: NDArray[np.generic]) -> None:
+        """Copy values to the end."""
+        while len(values):
+            if not self._room:
+                self._segments.append(_mapped(SEGMENT_ROWS, self.dtype))
+                self._room = SEGMENT_ROWS
+            start = SEGMENT_ROWS - self._room
+            n = min(self._room, len(values))
+            self._segments[-1][start : start + n] = values[:n]
+            self._room -= n
+            values = values[n:]
+
+    def __len__(self) -> int:
+        return SEGMENT_ROWS * len(self._segments) - self._room
+
+    def parts(self) -> list[NDArray[np.generic]]:
+        """Give the segments, without the last one's free places."""
+        return [segment[: len(self) - SEGMENT_ROWS * k] for k, segment in enumerate(self._segments)]
+
+    def taken(self) -> list[NDArray[np.generic]]:
+        """Give the segments away."""
+        parts = self.parts()
+        self._segments, self._room = [], 0
+        return parts
+
+
+def _mapped(n: int, dtype: np.dtype[np.generic]) -> NDArray[np.generic]:
+    block = mmap.mmap(-1, n * dtype.itemsize)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        block.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(block, dtype)
 
 
 class Numbering:
@@ -38,9 +84,9 @@ class Numbering:
         return self._texts is not None
 
     @property
-    def n_latin(self) -> int:
-        """Number of ids that were no UTF-8 and were read as Latin-1, once finished."""
-        return 0 if self._texts is None else self._texts.n_latin
+    def latin(self) -> list[str]:
+        """The ids that were no UTF-8 and were read as Latin-1, once finished."""
+        return [] if self._texts is None else self._texts.latin
 
     def add_numbers(self, ids: NDArray[np.integer]) -> None:
         """Take in a chunk of whole numbers."""

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from recloak._core.errors import OptionError
 from recloak._core.options import Options, option
+from recloak._ratings.reader import ReaderNames
 
 if TYPE_CHECKING:
     from recloak._ratings.model import Scale
 
-READERS = ("csv", "tsv", "movielens", "recbole", "netflix", "parquet")
+READERS = ReaderNames()
 
 
 @dataclass(frozen=True, kw_only=True)

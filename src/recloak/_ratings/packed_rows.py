@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.compiling import njit
+from recloak._core.threads import n_threads
 from recloak._ratings.assemble import closed_up, fresh, in_threads
-from recloak._ratings.thread_count import n_threads
 
 _BUCKET_ROWS = 1 << 16
 _MAX_BUCKETS = 1 << 11

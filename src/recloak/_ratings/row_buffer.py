@@ -2,32 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from recloak._core.errors import SourceError
 from recloak._ratings.assemble import RowChunk, assemble_chunks
 from recloak._ratings.model import Intake, Ratings, Scale
-from recloak._ratings.numbering import Numbering
-from recloak._ratings.storage import Column
+from recloak._ratings.numbering import Column, Numbering
+
+
+@dataclass(frozen=True, slots=True)
+class RowProblem:
+    """A row that cannot be right."""
+
+    line: int  # its line or row in what is being read, from 1
+    rule: str
+    value: object | None
+    row: int | None  # its number among the rows found there, from 0; None where its line is no row
 
 
 class RowBuffer:
-    """Rows in file order: ids go into the two numberings, ratings and times are kept."""
+    """Rows in file order: ids go into the two numberings, ratings and times are kept.
 
-    def __init__(self) -> None:
-        self.users = Numbering()
-        self.items = Numbering()
+    ``scale`` bounds the ratings that can be right; rows that cannot be right are an error, or dropped if ``skip_bad``.
+    """
+
+    def __init__(self, scale: Scale | None = None, *, skip_bad: bool = False) -> None:
+        self.scale, self.skip_bad = scale, skip_bad
         self.n_skipped = 0
         self.notes: list[str] = []
-        self._values = Column(np.float32)
-        self._times = Column(np.int64)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.users, self.items = Numbering(), Numbering()
+        self._values, self._times = Column(np.float32), Column(np.int64)
+
+    def refuse(self, problems: Sequence[RowProblem], error_of: Callable[[RowProblem], SourceError]) -> None:
+        """Raise the first problem, or count the rows that have one."""
+        if problems and not self.skip_bad:
+            raise error_of(min(problems, key=lambda problem: problem.line))
+        self.n_skipped += len({problem.line for problem in problems})
 
     def add(self, values: NDArray[np.float32], times: NDArray[np.int64] | None) -> None:
-        """Take in the ratings and times of a chunk whose ids the numberings have taken."""
+        """Add the ratings and times of a chunk whose ids were added to the numberings."""
         if len(values) and len(self._values) and (times is None) != (not len(self._times)):
             raise SourceError("some files have times and others have none; time='none' leaves times out")
         self._values.add(values)
@@ -39,23 +62,39 @@ class RowBuffer:
         if sentence not in self.notes:
             self.notes.append(sentence)
 
+    def drain(self) -> pl.DataFrame:
+        """Return the rows so far as a table, in file order, and begin anew."""
+        columns = {"user": _decoded(self.users), "item": _decoded(self.items), "rating": _joined(self._values)}
+        table = pl.DataFrame(columns | ({"time": _joined(self._times)} if len(self._times) else {}))
+        self._begin()
+        return table
+
     def finish(self, scale: Scale | None, *, file: Path | None = None) -> Ratings:
-        """Assemble the ratings; the rows are given away."""
+        """Assemble the ratings; the buffer is empty afterwards."""
         n_rows = len(self._values)
         if not n_rows:
             raise SourceError("there are no ratings" + (", every row was bad" if self.n_skipped else ""), file=file)
         (user_ids, user_of), (item_ids, item_of) = self.users.finish(), self.items.finish()
         for role, numbering in (("user", self.users), ("item", self.items)):
-            if numbering.n_latin:
-                self.note(f"{numbering.n_latin} {role} ids are no UTF-8 and were read as Latin-1")
+            if numbering.latin:
+                self.note(f"{len(numbering.latin)} {role} ids are no UTF-8 and were read as Latin-1")
         chunks = self._taken()
         indptr, items, values, times = assemble_chunks(chunks, user_of, item_of)
         intake = Intake(n_rows + self.n_skipped, n_rows - len(items), self.n_skipped, tuple(self.notes))
         return Ratings(indptr, items, values, user_ids, item_ids, scale or Scale.seen_in(values), times, intake)
 
     def _taken(self) -> list[RowChunk]:
-        """Give the rows away; the columns' segments are equally long."""
+        """Hand the rows over; the columns' segments are equally long."""
         timed = len(self._times) > 0
         columns: list[Any] = [column.taken() for column in (self.users.codes, self.items.codes, self._values)]
         times = self._times.taken() if timed else [None] * len(columns[0])
         return [RowChunk(*parts) for parts in zip(*columns, times, strict=True)]
+
+
+def _decoded(numbering: Numbering) -> pl.Series:
+    ids, number_of = numbering.finish()
+    return ids.ids.gather(number_of[_joined(numbering.codes)])
+
+
+def _joined(column: Column) -> NDArray[Any]:
+    return np.concatenate([np.empty(0, column.dtype), *column.taken()])

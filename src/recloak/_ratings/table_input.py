@@ -1,4 +1,4 @@
-"""Ratings from tables in memory: polars, pandas, Arrow, or plain columns; and the checks of typed columns.
+"""Ratings from tables: polars, pandas, Arrow, plain columns, or what a reader gives; and the checks of typed columns.
 
 Typed ids keep their type: whole numbers stay numbers and texts stay texts, even ``"7"``. Categories are texts. Whole
 numbers stored as floats (what pandas makes of a column with gaps) are taken as the whole numbers they are.
@@ -14,16 +14,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from recloak._core.errors import InputError, SourceError
+from recloak._core.errors import InputError, RecloakError, SourceError
 from recloak._core.results import Tabular
+from recloak._core.threads import workers
 from recloak._ratings.assemble import in_threads
 from recloak._ratings.column_roles import find_columns
 from recloak._ratings.model import Ratings, Scale
-from recloak._ratings.row_buffer import RowBuffer
+from recloak._ratings.options import ReadOptions
+from recloak._ratings.reader import Reader, failed
+from recloak._ratings.row_buffer import RowBuffer, RowProblem
+from recloak._ratings.source_files import Sample
+from recloak._ratings.times import seconds_of
 
 _CHUNK_ROWS = 1 << 20
 _EXACT = 2.0**53  # floats are whole numbers one by one up to here
-Problem = tuple[int, str, object]  # row, rule, value
 _Moments = TypeVar("_Moments", pl.Series, pl.Expr)
 
 
@@ -64,10 +68,52 @@ def ratings_from_matrix(matrix: Any, *, scale: Scale | None = None) -> Ratings:
 
 
 def _ratings_from_frame(frame: pl.DataFrame, scale: Scale | None) -> Ratings:
-    rows = RowBuffer()
+    rows = RowBuffer(scale)
     for start in range(0, frame.height, _CHUNK_ROWS):
-        add_columns(rows, frame.slice(start, _CHUNK_ROWS), scale=scale, first_row=start)
+        add_columns(rows, frame.slice(start, _CHUNK_ROWS), first_row=start)
     return rows.finish(scale)
+
+
+def read_tables(reader: Reader, sample: Sample, rows: RowBuffer, options: ReadOptions) -> Iterator[float]:
+    """Add the tables that a reader makes of a file to a buffer, yielding the megabytes read."""
+    n_rows, adding = 0, None
+    try:
+        with workers(1) as pool:  # a batch is added while the next one is decoded
+            for batch in _batches(reader, sample, options):
+                if adding is not None:
+                    adding.result()
+                    yield 0.0
+                adding = pool.submit(add_columns, rows, batch, file=sample.path, first_row=n_rows)
+                n_rows += batch.height
+            if adding is not None:
+                adding.result()
+    except pl.exceptions.PolarsError:
+        rule = f"the {reader.title} file is cut short, damaged or of a kind not supported"
+        raise SourceError(rule, file=sample.path) from None
+    yield sample.path.stat().st_size / 1e6
+
+
+def _batches(reader: Reader, sample: Sample, options: ReadOptions) -> Iterator[pl.DataFrame]:
+    """Yield the tables with their columns named by role; a lazy one in pieces, and only the columns that are needed."""
+    for table in _tables(reader, sample):
+        lazy = table.lazy() if isinstance(table, pl.DataFrame | pl.LazyFrame) else as_polars(table).lazy()
+        try:
+            columns = find_columns(lazy.collect_schema().names(), **options.columns())
+        except SourceError as error:
+            raise SourceError(error.rule, file=sample.path, value=error.value) from None
+        chosen = lazy.select(pl.col(name).alias(role) for role, name in columns.items())
+        yield from chosen.collect_batches(chunk_size=_CHUNK_ROWS, maintain_order=True)
+
+
+def _tables(reader: Reader, sample: Sample) -> Iterator[Any]:
+    """Ask a reader for its tables; a mistake of its own is told in one sentence."""
+    assert reader.tables is not None
+    try:
+        yield from reader.tables(sample)
+    except (RecloakError, pl.exceptions.PolarsError):
+        raise
+    except Exception as error:
+        raise failed(reader, sample, error) from error
 
 
 def as_polars(table: Any) -> pl.DataFrame:
@@ -100,30 +146,20 @@ def _as_series(role: str, column: Any) -> pl.Series:
         raise InputError(f"the {role} column mixes kinds of values") from None
 
 
-def add_columns(
-    rows: RowBuffer,
-    frame: pl.DataFrame,
-    *,
-    scale: Scale | None = None,
-    skip_bad: bool = False,
-    file: Path | None = None,
-    first_row: int = 0,
-) -> None:
-    """Check columns ``user``, ``item``, ``rating`` and perhaps ``time``, and take them in.
+def add_columns(rows: RowBuffer, frame: pl.DataFrame, *, file: Path | None = None, first_row: int = 0) -> None:
+    """Check columns ``user``, ``item``, ``rating`` and perhaps ``time``, and add them to a buffer.
 
     A bad row is named by its number, counted from 1 over all rows of the source.
     """
     users, items = (_ids(frame[role], role, file) for role in ("user", "item"))
     values = _numbers(frame["rating"], file)
     times = _seconds(frame["time"], file) if "time" in frame.columns else None
-    problems = [*_empty_ids(users, items), *_bad_values(frame["rating"], values, scale), *_bad_times(times)]
-    if problems and not skip_bad:
-        row, rule, value = min(problems, key=lambda problem: problem[0])
-        raise SourceError(f"{rule} (row {first_row + row + 1})", file=file, value=value)
+    found = [*_empty_ids(users, items), *_bad_values(frame["rating"], values, rows.scale), *_bad_times(times)]
+    problems = [RowProblem(first_row + row + 1, rule, value, row) for row, rule, value in found]
+    rows.refuse(problems, lambda bad: SourceError(f"{bad.rule} (row {bad.line})", file=file, value=bad.value))
     if problems:
         keep = np.ones(frame.height, np.bool_)
-        keep[[row for row, _, _ in problems]] = False
-        rows.n_skipped += frame.height - int(keep.sum())
+        keep[[row for row, _, _ in found]] = False
         mask = pl.Series(keep)
         users, items, values = users.filter(mask), items.filter(mask), values[keep]
         times = None if times is None else times.filter(mask)
@@ -192,21 +228,21 @@ def _whole_seconds(time: pl.Series) -> pl.Series:
 
 
 def _written_seconds(column: pl.Series) -> pl.Series:
-    from recloak._ratings.readers.times import seconds_of  # noqa: PLC0415 (readers import this module)
-
     distinct = column.unique()
     seconds = [None if text is None else seconds_of(text) for text in distinct]
     return column.replace_strict(distinct, pl.Series(seconds, dtype=pl.Int64), return_dtype=pl.Int64)
 
 
-def _empty_ids(*axes: pl.Series) -> Iterator[Problem]:
+def _empty_ids(*axes: pl.Series) -> Iterator[tuple[int, str, object]]:
     for role, ids in zip(("user", "item"), axes, strict=True):
         if ids.null_count() or ids.dtype == pl.String:
             empty = ids.is_null() if ids.dtype != pl.String else (ids == "").fill_null(True)
             yield from ((row, f"the {role}'s id must not be empty", None) for row in empty.arg_true().to_list())
 
 
-def _bad_values(column: pl.Series, values: NDArray[np.float32], scale: Scale | None) -> Iterator[Problem]:
+def _bad_values(
+    column: pl.Series, values: NDArray[np.float32], scale: Scale | None
+) -> Iterator[tuple[int, str, object]]:
     if column.null_count() or column.dtype.is_float():
         for row in np.flatnonzero(~np.isfinite(values)).tolist():
             empty = column[row] is None
@@ -219,7 +255,7 @@ def _bad_values(column: pl.Series, values: NDArray[np.float32], scale: Scale | N
             yield row, rule, float(f"{values[row]:.7g}")
 
 
-def _bad_times(times: pl.Series | None) -> Iterator[Problem]:
+def _bad_times(times: pl.Series | None) -> Iterator[tuple[int, str, object]]:
     if times is not None and times.null_count():
         yield from (
             (row, "a time must be readable and not empty", None) for row in times.is_null().arg_true().to_list()

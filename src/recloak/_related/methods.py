@@ -39,7 +39,8 @@ class Method:
 
     Examples
     --------
-    >>> [method.name for method in METHODS.values() if method.is_safe]
+    >>> from recloak import related
+    >>> [method.name for method in related.METHODS.values() if method.is_safe]
     ['perm', 'supp']
     """
 

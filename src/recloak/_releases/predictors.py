@@ -42,7 +42,8 @@ class Predictor:
 
     Examples
     --------
-    >>> list(PREDICTORS)
+    >>> import recloak
+    >>> list(recloak.PREDICTORS)
     ['svd', 'bias', 'mean']
     """
 

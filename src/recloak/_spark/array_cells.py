@@ -24,9 +24,14 @@ _GLOB = re.compile(r"[][{}*?\\]")  # what Hadoop would take for a pattern
 
 
 def address(path: str | Path, *, reading: bool = True) -> str:
-    """Give the address of a path of this machine, whatever the default storage is; only when read it is a pattern."""
+    """Return the address of a path of this machine, whatever the default storage is; only when read it is a pattern."""
     plain = str(Path(path).resolve())
-    return "file://" + (_GLOB.sub(r"\\\g<0>", plain) if reading else plain)
+    return "file://" + (as_pattern(plain) if reading else plain)
+
+
+def as_pattern(path: str) -> str:
+    """Return a path so that Hadoop, which takes what it reads for patterns, finds just this file."""
+    return _GLOB.sub(r"\\\g<0>", path)
 
 
 @contextmanager

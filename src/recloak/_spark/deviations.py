@@ -17,7 +17,8 @@ from recloak._evaluation.model import Accuracy
 from recloak._ratings.options import ReadOptions
 from recloak._releases.model.release_format import TABLES
 from recloak._spark.array_cells import address
-from recloak._spark.source import Source, open_source
+from recloak._spark.source import open_source
+from recloak._spark.source_paths import SparkSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,7 +38,7 @@ def target_deviation(
     return _accuracy(asked.join(spark.read.parquet(address(table)), on=[name, "item"], how="left"))
 
 
-def _asked(source: Source) -> DataFrame:
+def _asked(source: SparkSource) -> DataFrame:
     return source.frame.select(
         sf.col("user").alias("user_id"), sf.col("item").alias("item"), sf.col("rating").alias("truth")
     )

@@ -17,7 +17,7 @@ from recloak._ratings.exposure import Exposure, count_agreeing, draw_row, exposu
 from recloak._ratings.options import ExposureOptions
 from recloak._ratings.summary import Bar, Spread, Summary, TimeSpan, histogram, top_shares_of
 from recloak._spark.array_cells import array, batch, rows_of, schema
-from recloak._spark.source import Source
+from recloak._spark.source_paths import SparkSource
 from recloak._spark.user_blocks import Blocks, added_up, ratings_in
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("block", "n_users", "indptr", "items", "values")
 
 
-def summarise(source: Source, blocks: Blocks) -> Summary:
+def summarise(source: SparkSource, blocks: Blocks) -> Summary:
     """Count what is in the ratings."""
     activity, n_users = _activity(blocks)
     return Summary(

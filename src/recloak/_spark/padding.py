@@ -99,12 +99,15 @@ class Sides(NamedTuple):
 
 def pad_blocks(blocks: Blocks, options: PadOptions, rng: Randomness) -> ItemPadding:
     """Predict every cell by the predictor that the options name, as `_releases.pad.pad` does."""
-    if options.predictor == "mean":
-        return _item_means(blocks)
-    return _factors(blocks, options.replace(rank=0) if options.predictor == "bias" else options, rng)
+    fit = {"svd": _factors, "bias": _biases, "mean": _item_means}[options.predictor]
+    return fit(blocks, options, rng)
 
 
-def _item_means(blocks: Blocks) -> ItemPadding:
+def _biases(blocks: Blocks, options: PadOptions, rng: Randomness) -> ItemPadding:
+    return _factors(blocks, options.replace(rank=0), rng)
+
+
+def _item_means(blocks: Blocks, _options: PadOptions, _rng: Randomness) -> ItemPadding:
     """Predict a cell by its item's mean, as `_releases.pad.item_means` does."""
     sums = _summed(blocks, _bias_pieces(blocks.mean, None))
     bias = (sums / np.maximum(blocks.popularity, 1)[:, None]).astype(np.float32)

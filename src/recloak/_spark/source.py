@@ -1,76 +1,81 @@
 """A source of ratings as a checked Spark table: ``user``, ``item``, ``rating``, ``time`` (where known), ``place``.
 
-Columns are recognised as the local readers recognise them, from the schema or from the first lines of the first file. A
-row that cannot be right stops the work with the first example and how many there are, or is dropped and counted
-(``--skip-bad``). ``place`` puts the rows in the order of the files, so that of a repeated pair the last can be kept.
+The layout is recognised as the local engine recognises it, by the first file. Spark reads Parquet itself, and the rules
+for typed columns stand here; everything else is read by the readers' own code (`source_tasks`). A row that cannot be
+right stops the work with the first example and how many there are, or is dropped and counted (``--skip-bad``).
+``place`` puts the rows in the order of the files, so that of a repeated pair the last can be kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import functions as sf
 
-from recloak._core.errors import SourceError
+from recloak._core.errors import InternalError, SourceError
+from recloak._ratings.column_roles import find_columns
 from recloak._ratings.model import Scale
 from recloak._ratings.options import ReadOptions
-from recloak._spark.source_layouts import SourceLayout, open_layout
+from recloak._ratings.reader import Reader, reader_named
+from recloak._ratings.readers import first_of
+from recloak._spark.source_paths import FILE, SourcePaths, SparkSource, file_column
+from recloak._spark.source_tasks import read_in_tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 _WHOLE = ("byte", "short", "integer", "long")
 _FRACTIONS = ("float", "double")
-_FILE = 1 << 44  # no file has more rows or bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A checked source; ``frame`` reads it anew whenever it is used."""
-
-    frame: DataFrame
-    n_rows: int
-    n_skipped: int
-    notes: tuple[str, ...]
-
-    @property
-    def has_times(self) -> bool:
-        """Whether every rating has a time."""
-        return "time" in self.frame.columns
-
-    def is_text(self, role: str) -> bool:
-        """Tell whether the ids of the users or items are texts, else they are whole numbers."""
-        return self.frame.schema[role].dataType.typeName() == "string"
-
-
-def open_source(spark: SparkSession, source: str | Iterable[str], options: ReadOptions | None = None) -> Source:
-    """Open and check a source: files and folders of Parquet or delimited text, by path or address."""
+def open_source(spark: SparkSession, source: str | Iterable[str], options: ReadOptions | None = None) -> SparkSource:
+    """Open and check a source: files and folders in any layout, by path or address."""
     options = options or ReadOptions()
-    layout = open_layout(spark, [source] if isinstance(source, str) else [str(one) for one in source], options)
-    ranks = (
-        [sf.coalesce("rank", sf.lit(0)).alias("rank")] if "rank" in layout.frame.columns else [sf.lit(0).alias("rank")]
+    paths = SourcePaths.of([source] if isinstance(source, str) else [str(one) for one in source])
+    try:
+        first = first_of(paths.first_sample(spark), options)
+        reader = reader_named(first.reader)
+        if reader.spark is not None:
+            return _read_by_spark(spark, paths, options, reader)
+        return read_in_tasks(spark, paths, options, first)
+    except AnalysisException as error:
+        raise SourceError(f"Spark cannot read it ({str(error).splitlines()[0]})", file=paths.addresses[0]) from None
+
+
+def _read_by_spark(spark: SparkSession, paths: SourcePaths, options: ReadOptions, reader: Reader) -> SparkSource:
+    """Read tables by Spark's own data source, and check their columns."""
+    frame = spark.read.format(reader.spark or "").load(list(paths.addresses))
+    files = paths.in_order(frame.inputFiles())
+    try:
+        roles = find_columns(frame.columns, **options.columns())
+    except SourceError as error:
+        raise SourceError(error.rule, file=paths.shown(files[0]), value=error.value) from None
+    place = sf.col("_metadata.row_index").alias("place")
+    ranks = spark.createDataFrame(list(enumerate(files)), "rank long, file string")
+    placed = frame.select(*_columns(frame, roles), file_column(), place).join(sf.broadcast(ranks), "file", "left")
+    checked = placed.withColumn("problem", _problem(placed.columns, options.bounds()))
+    n_rows, n_bad = _look_over(checked, paths, skip_bad=options.skip_bad)
+    kept = ["user", "item", "rating", *(["time"] if "time" in roles else [])]
+    good = checked.where(sf.col("problem").isNull())
+    return SparkSource(
+        good.select(*kept, (sf.col("rank") * sf.lit(FILE) + sf.col("place")).alias("place")), n_rows, n_bad
     )
-    rows = layout.frame.select(*_columns(layout), "file", "place", *ranks)
-    checked = rows.withColumn("problem", _problem(rows.columns, layout, options.bounds()))
-    n_rows, n_bad, whole = _look_over(checked, layout, skip_bad=options.skip_bad)
-    return Source(_finished(checked, whole), n_rows, n_bad, layout.notes)
 
 
-def _columns(layout: SourceLayout) -> list[Column]:
-    """Give the columns of the roles; a rating or a time that cannot be read becomes nothing, its text is kept."""
-    kinds = {role: layout.frame.schema[name].dataType.typeName() for role, name in layout.roles.items()}
-    chosen = [_id(layout, role, kinds[role]) for role in ("user", "item")]
-    rating = sf.col(layout.roles["rating"])
+def _columns(frame: DataFrame, roles: dict[str, str]) -> list[Column]:
+    """Return the columns of the roles; a rating or a time that cannot be read becomes nothing, its text is kept."""
+    kinds = {role: frame.schema[name].dataType.typeName() for role, name in roles.items()}
+    chosen = [_id(sf.col(roles[role]), role, kinds[role]) for role in ("user", "item")]
+    rating = sf.col(roles["rating"])
     chosen += [rating.try_cast("float").alias("rating"), rating.cast("string").alias("said")]
-    if "time" in layout.roles:
-        chosen.append(_seconds(sf.col(layout.roles["time"]), kinds["time"]).alias("time"))
-    return [*chosen, *([sf.col("broken")] if layout.is_text else [])]
+    if "time" in roles:
+        chosen.append(_seconds(sf.col(roles["time"]), kinds["time"]).alias("time"))
+    return chosen
 
 
-def _id(layout: SourceLayout, role: str, kind: str) -> Column:
-    column = sf.col(layout.roles[role])
+def _id(column: Column, role: str, kind: str) -> Column:
     if kind == "string":
         return column.alias(role)
     if kind in (*_WHOLE, *_FRACTIONS) or kind.startswith("decimal"):
@@ -95,12 +100,9 @@ def _whole_seconds(time: Column) -> Column:
     return seconds
 
 
-def _problem(columns: list[str], layout: SourceLayout, scale: Scale | None) -> Column:
+def _problem(columns: list[str], scale: Scale | None) -> Column:
     """Name the rule that a row breaks, or nothing."""
-    rating = sf.col("rating")
-    rules = (
-        [] if "broken" not in columns else [(sf.col("broken").isNotNull(), f"a row must have {layout.n_fields} fields")]
-    )
+    rating, rules = sf.col("rating"), []
     for role in ("user", "item"):
         empty = sf.col(role).isNull() | (sf.col(role).cast("string") == "")
         rules.append((empty, f"the {role}'s id must not be empty"))
@@ -115,43 +117,24 @@ def _problem(columns: list[str], layout: SourceLayout, scale: Scale | None) -> C
     return sf.coalesce(*(sf.when(holds, sf.lit(rule)) for holds, rule in rules))
 
 
-def _look_over(checked: DataFrame, layout: SourceLayout, *, skip_bad: bool) -> tuple[int, int, list[str]]:
-    """Count the rows and those that cannot be right; give also the columns of ids that are all whole numbers."""
-    good = sf.col("problem").isNull()
-    wanted = [sf.count("*").alias("n_rows"), sf.count("problem").alias("n_bad"), _first(checked)]
-    for role in ("user", "item"):
-        text = sf.col(role)
-        whole = (text.try_cast("long").cast("string") == text) if layout.is_text else sf.lit(False)
-        wanted.append(
-            sf.coalesce(sf.bool_and(sf.when(good, sf.coalesce(whole, sf.lit(False)))), sf.lit(False)).alias(role)
-        )
-    found = checked.agg(*wanted).collect()[0]
+def _look_over(checked: DataFrame, paths: SourcePaths, *, skip_bad: bool) -> tuple[int, int]:
+    """Count the rows and those that cannot be right, which are refused unless they are to be skipped."""
+    shown = sf.when(sf.col("problem").startswith("a rating"), sf.col("said"))
+    row = sf.struct("rank", "place", "file", "problem", shown.alias("shown"))
+    first = sf.min(sf.when(sf.col("problem").isNotNull(), row)).alias("first")
+    counts = {"n_rows": "*", "n_ranked": "rank", "n_bad": "problem"}
+    found = checked.agg(*(sf.count(what).alias(name) for name, what in counts.items()), first).collect()[0]
+    if found.n_ranked < found.n_rows:
+        raise InternalError("Spark names a file in two ways, so the order of the files is not known")
     if found.n_bad and not skip_bad:
-        _refuse(found, is_text=layout.is_text)
+        _refuse(found, paths)
     if found.n_rows == found.n_bad:
         raise SourceError("there are no ratings" + (", every row was bad" if found.n_bad else ""))
-    return found.n_rows, found.n_bad, [role for role in ("user", "item") if found[role]]
+    return found.n_rows, found.n_bad
 
 
-def _first(checked: DataFrame) -> Column:
-    shown = sf.when(sf.col("problem").startswith("a rating"), sf.col("said"))
-    if "broken" in checked.columns:
-        shown = sf.coalesce(sf.substring("broken", 1, 60), shown)
-    row = sf.struct("file", "place", "problem", shown.alias("shown"))
-    return sf.min(sf.when(sf.col("problem").isNotNull(), row)).alias("first")
-
-
-def _refuse(found: Any, *, is_text: bool) -> None:
+def _refuse(found: Any, paths: SourcePaths) -> None:
     first = found.first
     more = f" ({found.n_bad} rows cannot be right, this is the first)" if found.n_bad > 1 else ""
-    line = None if is_text else first.place + 1
-    raise SourceError(first.problem + more, file=first.file, line=line, value=first.shown)
-
-
-def _finished(checked: DataFrame, whole: list[str]) -> DataFrame:
-    """Drop the bad rows, make whole numbers of ids that are, and number the places over all files."""
-    rows = checked.where(sf.col("problem").isNull())
-    for role in whole:
-        rows = rows.withColumn(role, sf.col(role).cast("long"))
-    kept = ["user", "item", "rating", *(["time"] if "time" in rows.columns else [])]
-    return rows.select(*kept, (sf.col("rank") * sf.lit(_FILE) + sf.col("place")).alias("place"))
+    where = f"{first.problem} (row {first.place + 1}){more}"
+    raise SourceError(where, file=paths.shown(first.file), value=first.shown)

@@ -25,7 +25,8 @@ from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings, Scale, assemble
 from recloak._ratings.options import ReadOptions
 from recloak._spark.array_cells import address, array, batch, rows_of, schema
-from recloak._spark.source import Source, open_source
+from recloak._spark.source import open_source
+from recloak._spark.source_paths import SparkSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -57,7 +58,7 @@ class Blocks:
 
 
 def make_blocks(
-    spark: SparkSession, source: Source, folder: Path, *, block_ratings: int, bounds: Scale | None = None,
+    spark: SparkSession, source: SparkSource, folder: Path, *, block_ratings: int, bounds: Scale | None = None,
     until: int | None = None,
 ) -> Blocks:  # fmt: skip
     """Read a source, up to a time where one is given, and lay its blocks down in a folder that every worker reaches."""

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recloak._core.errors import SourceError
+from recloak._ratings import delimited
 from recloak._ratings.options import ReadOptions
-from recloak._ratings.readers import delimited, detect, read
-from recloak._ratings.readers.times import seconds_of
+from recloak._ratings.readers import detect, read
+from recloak._ratings.times import seconds_of
 
 DAY = 86400
 ROWS = [(1, 10, 5.0, 100 * DAY), (1, 20, 3.0, 200 * DAY), (2, 10, 4.0, 300 * DAY)]

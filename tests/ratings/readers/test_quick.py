@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from recloak._ratings import readers
 from recloak._ratings.assemble import fresh
+from recloak._ratings.options import ReadOptions
 from recloak._ratings.packed_rows import ColumnLimits, OutsideError, PackedRows, WordLayout, layout_of
-from recloak._ratings.readers import ReadOptions, read
-from recloak._ratings.readers.source_files import sample_of
-from recloak._ratings.readers.typed_parquet import read_quickly
+from recloak._ratings.readers import read
+from recloak._ratings.readers.parquet import read_quickly
+from recloak._ratings.source_files import sample_of
 
 ONE_ROW: dict[str, list[Any]] = {"user": [1], "item": [2], "rating": [3.0], "time": [4]}
 
@@ -25,7 +26,7 @@ def quick(*files: Path, scale: str | None = None):
 
 def general(files):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(readers, "read_quickly", lambda *_: None)
+        patch.setattr(readers, "_read_quickly", lambda *_: None)
         return read(files)
 
 

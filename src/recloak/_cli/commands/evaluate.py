@@ -74,6 +74,8 @@ def _check_choice(folder: Path | None, probe: Path | None, out: Path | None, giv
     """Raise OptionError for flags that would have no effect, even if they are given with their default."""
     if given["engine"] == "spark" and (folder is None or probe is None or out is not None):
         raise OptionError("--engine spark measures the target deviation of a release in DIR on --probe, without a page")
+    if (probe is None) != (given["holdout"] is None) and (folder is None) != (probe is None):
+        raise OptionError("--probe needs the release in DIR, and --holdout makes its own; leave DIR out with it")
     idle = [name for name in PublishOptions().to_mapping() if given.get(name) is not None]
     if folder is not None and probe is not None and idle:
         flag = idle[0].replace("_", "-")

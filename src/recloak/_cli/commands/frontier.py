@@ -15,13 +15,14 @@ from recloak._cli.common import given_only, options_of, output_options, report, 
 from recloak._cli.path_types import PAGE, SOURCE_PATH
 from recloak._core.errors import OptionError
 from recloak._evaluation.options import FrontierOptions
-from recloak._releases.model.modes import MODES
 
 
 @click.command()
 @click.argument("source", metavar="SOURCE", type=SOURCE_PATH)
 @click.option("--k", "ks", default="2,5,10,20,50", show_default=True, help="Values of k, with commas between.")
-@click.option("--mode", "modes", default=",".join(MODES), show_default=True, help="Modes, with a comma between.")
+@click.option(
+    "--mode", "modes", default=",".join(recloak.MODES), show_default=True, help="Modes, with a comma between."
+)
 @click.option("-o", "--out", metavar="FILE", type=PAGE, required=True, help="Page to write (.html).")
 @options_of(FrontierOptions)
 @source_options

@@ -1,26 +1,21 @@
-"""Readers: one file per known layout, chosen by looking at the source."""
+"""Reading a source of ratings; every module of this package is the reader of one layout."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from recloak._core.errors import SourceError
 from recloak._core.progress import Advance, task
+from recloak._ratings.delimited import read_delimited
+from recloak._ratings.dialect import Dialect, dialect_of
 from recloak._ratings.model import Ratings, Scale
-from recloak._ratings.options import READERS, ReadOptions
-from recloak._ratings.readers import csv, movielens, netflix, parquet, recbole
-from recloak._ratings.readers.delimited import read_delimited
-from recloak._ratings.readers.dialect import Dialect
-from recloak._ratings.readers.parquet import begins_as_parquet
-from recloak._ratings.readers.source_files import Sample, files_of, sample_of
-from recloak._ratings.readers.typed_parquet import read_quickly
+from recloak._ratings.options import ReadOptions
+from recloak._ratings.reader import Reader, own_readers, reader_named, recognised
 from recloak._ratings.row_buffer import RowBuffer
-
-__all__ = ["READERS", "ReadOptions", "detect", "read"]
-
-_DELIMITED = {"csv": csv.dialect, "tsv": csv.dialect, "movielens": movielens.dialect, "recbole": recbole.dialect}
+from recloak._ratings.source_files import Sample, files_of, sample_of
+from recloak._ratings.table_input import read_tables
 
 
 def read(source: str | Path | Iterable[str | Path], *, options: ReadOptions | None = None) -> Ratings:
@@ -30,64 +25,81 @@ def read(source: str | Path | Iterable[str | Path], *, options: ReadOptions | No
     """
     options = options or ReadOptions()
     files = files_of(source)
-    rows = RowBuffer()
+    rows = RowBuffer(options.bounds(), skip_bad=options.skip_bad)
     with task("reading", sum(file.stat().st_size for file in files if file.is_file()) / 1e6) as advance:
-        quick = read_quickly(files, options, advance) if _may_be_quick(files, options) else None
+        quick = _read_quickly(files, options, advance)
         if quick is not None:
             return _scaled(quick, options)
-        _read_files(files, rows, options, advance)
+        for megabytes in read_files(files, rows, options, first_of(sample_of(files[0]), options)):
+            advance(megabytes)
     return _scaled(rows.finish(None, file=files[0] if len(files) == 1 else None), options)
 
 
-def _may_be_quick(files: list[Path], options: ReadOptions) -> bool:
-    """Tell whether all files are Parquet that is not compressed once more."""
-    return options.reader in (None, "parquet") and all(begins_as_parquet(file) for file in files)
-
-
 def detect(path: str | Path) -> str:
-    """Give the name of the reader for a file."""
-    return _reader(sample_of(Path(path)))
+    """Return the name of the reader for a file."""
+    return recognised(sample_of(Path(path))).name
 
 
-def _reader(sample: Sample) -> str:
-    if parquet.matches(sample):
-        return "parquet"
-    if netflix.matches(sample):
-        return "netflix"
-    if recbole.matches(sample):
-        return "recbole"
-    return "movielens" if movielens.matches(sample) else "csv"
+def _read_quickly(files: Sequence[Path], options: ReadOptions, advance: Advance) -> Ratings | None:
+    for reader in own_readers():
+        if reader.quick is not None and options.reader in (None, reader.name):
+            ratings = reader.quick(files, options, advance)
+            if ratings is not None:
+                return ratings
+    return None
 
 
-def _read_files(files: list[Path], rows: RowBuffer, options: ReadOptions, advance: Advance) -> None:
-    reader = options.reader or detect(files[0])
-    if reader == "netflix":
-        netflix.read_netflix(files, rows, options, advance)
+@dataclass(frozen=True, slots=True)
+class FirstFile:
+    """What the first file of a source decides for the others."""
+
+    path: Path
+    reader: str
+    dialect: Dialect | None  # of delimited text
+
+
+def first_of(sample: Sample, options: ReadOptions) -> FirstFile:
+    """Look at the first file of a source."""
+    reader = reader_of(sample, options)
+    return FirstFile(sample.path, reader.name, None if reader.dialect is None else dialect_by(reader, sample, options))
+
+
+def reader_of(sample: Sample, options: ReadOptions) -> Reader:
+    """Return the reader that was named, else the one that recognises a file."""
+    return recognised(sample) if options.reader is None else reader_named(options.reader)
+
+
+def dialect_by(reader: Reader, sample: Sample, options: ReadOptions) -> Dialect:
+    """Recognise how a file of delimited text is written."""
+    if callable(reader.dialect):
+        return reader.dialect(sample, options)
+    assert reader.dialect is not None
+    return dialect_of(sample, reader.dialect, options)
+
+
+def read_files(files: Sequence[Path], rows: RowBuffer, options: ReadOptions, first: FirstFile) -> Iterator[float]:
+    """Add the rows of files to a buffer, yielding the megabytes read."""
+    together = reader_named(first.reader).files
+    if together is not None:
+        yield from together(files, rows, options)
         return
-    first: Dialect | None = None
+    known = first.dialect
     for file in files:
         sample = sample_of(file)
-        here = options.reader or _reader(sample)
-        if here == "parquet":
-            parquet.read_parquet(sample, rows, options, advance)
-        elif here == "netflix":
-            raise SourceError(f"is in the Netflix layout, but {files[0]} is not; read them apart", file=file)
-        else:
-            dialect = _DELIMITED[here](sample, options)
-            first = first or dialect
-            dialect = _like_first(dialect, first)
-            if dialect.note:
-                rows.note(dialect.note)
-            read_delimited(file, dialect, rows, scale=options.bounds(), skip_bad=options.skip_bad, advance=advance)
-
-
-def _like_first(dialect: Dialect, first: Dialect) -> Dialect:
-    """Take a part without a header to have the columns of the first file."""
-    if first.has_header and not dialect.has_header and dialect.n_fields == first.n_fields:
-        return Dialect(
-            dialect.separator, dialect.quoting, dialect.n_head, dialect.n_fields, first.roles, has_header=False
-        )
-    return dialect
+        reader = reader_of(sample, options)
+        if reader.files is not None:
+            rule = f"is in the {reader.title} layout, but {first.path} is not; read them apart"
+            raise SourceError(rule, file=file)
+        if reader.tables is not None:
+            yield from read_tables(reader, sample, rows, options)
+            continue
+        dialect = dialect_by(reader, sample, options)
+        known = known or dialect
+        dialect = dialect.like(known)
+        if dialect.note:
+            rows.note(dialect.note)
+        with sample.open() as stream:
+            yield from read_delimited(stream, file, dialect, rows)
 
 
 def _scaled(ratings: Ratings, options: ReadOptions) -> Ratings:

@@ -1,32 +1,26 @@
-"""CSV, TSV and their kin: commas, semicolons, tabs, bars or blanks, with or without a header."""
+"""CSV and its kin: commas, semicolons, tabs, bars or blanks, with or without a header."""
 
 from __future__ import annotations
 
 from recloak._core.errors import SourceError
 from recloak._ratings.column_roles import is_known
+from recloak._ratings.dialect import Dialect, dialect_of, quoting_of, split
 from recloak._ratings.options import ReadOptions
-from recloak._ratings.readers.dialect import NO_QUOTES, QUOTES, QUOTES_IN_LINE, Dialect, dialect_of, split
-from recloak._ratings.readers.source_files import Sample
+from recloak._ratings.reader import Reader
+from recloak._ratings.source_files import Sample, require_text
 
 _SEPARATORS = (",", "\t", ";", "|", "")
 _LOOKED_AT = 50
 
 
-def dialect(sample: Sample, options: ReadOptions) -> Dialect:
+def _dialect(sample: Sample, options: ReadOptions) -> Dialect:
     """Recognise how a file is written."""
-    separator = "\t" if options.reader == "tsv" else _separator(sample)
-    return dialect_of(sample, separator, _quoting(separator), options)
-
-
-def _quoting(separator: str) -> int:
-    """Say what quotes mean: in CSV a quoted field may span lines, between tabs a title may simply begin with one."""
-    if not separator:
-        return NO_QUOTES
-    return QUOTES_IN_LINE if separator == "\t" else QUOTES
+    return dialect_of(sample, _separator(sample), options)
 
 
 def _separator(sample: Sample) -> str:
     """Find the separator: the one that shows known names in the header, else that splits most lines alike."""
+    require_text(sample)
     lines = [line for line in sample.lines()[:_LOOKED_AT] if not line.lstrip().startswith(("#", "%"))]
     if not lines:
         raise SourceError("the file is empty", file=sample.path)
@@ -42,11 +36,21 @@ def _separator(sample: Sample) -> str:
 
 
 def _score(lines: list[str], separator: str) -> tuple[int, float, int]:
-    """Give the known names in the first line, the share of records with as many fields as most, and that number."""
-    records = split(lines, separator, _quoting(separator))
+    """Count the known names in the first line, the share of records with as many fields as most, and these fields."""
+    records = split(lines, separator, quoting_of(separator))
     counts = [len(record) for record in records]
     usual = max(set(counts), key=lambda count: (counts.count(count), count))
     known = sum(is_known(name) for name in records[0]) if len(records[0]) > 1 else 0
     if known > 1:
         usual = len(records[0])
     return known if known > 1 else 0, round(counts.count(usual) / len(counts), 1) if usual > 1 else 0.0, usual
+
+
+READER = Reader(
+    name="csv",
+    title="CSV",
+    text="fields between commas, semicolons, tabs, bars or blanks, with or without a header; whatever no other reader "
+    "recognises is read as this",
+    matches=lambda _: False,
+    dialect=_dialect,
+)

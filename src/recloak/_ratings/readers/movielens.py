@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from recloak._ratings.dialect import NO_QUOTES, Dialect, dialect_of
 from recloak._ratings.options import ReadOptions
-from recloak._ratings.readers.dialect import NO_QUOTES, Dialect, dialect_of
-from recloak._ratings.readers.source_files import Sample
+from recloak._ratings.reader import Reader
+from recloak._ratings.source_files import Sample
 
 
-def matches(sample: Sample) -> bool:
+def _matches(sample: Sample) -> bool:
     """Tell a file whose first line has three or more fields between ``::``."""
     return any(line.count("::") >= 2 for line in sample.lines()[:1])
 
 
-def dialect(sample: Sample, options: ReadOptions) -> Dialect:
-    """Recognise how a file is written."""
-    return dialect_of(sample, "::" if matches(sample) else "\t", NO_QUOTES, options)
+def _dialect(sample: Sample, options: ReadOptions) -> Dialect:
+    return dialect_of(sample, "::" if _matches(sample) else "\t", options, quoting=NO_QUOTES)
+
+
+READER = Reader(
+    name="movielens",
+    title="MovieLens",
+    text="`ratings.dat` with fields between `::`, or by its name `u.data` with tabs; no header, no quotes",
+    matches=_matches,
+    dialect=_dialect,
+)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,23 +16,22 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak._core.progress import Advance
-from recloak._core.threads import workers
+from recloak._core.errors import SourceError
+from recloak._core.threads import n_threads, workers
+from recloak._ratings import text_kernels
+from recloak._ratings.delimited import BLOCK_BYTES, Ids, Parsed, parse_block, problems_of, shown, take_rows
+from recloak._ratings.dialect import NO_QUOTES, Dialect
 from recloak._ratings.options import ReadOptions
-from recloak._ratings.readers import text_kernels
-from recloak._ratings.readers.delimited import BLOCK_BYTES, RowProblem, problems_of, refuse, shown, take_rows
-from recloak._ratings.readers.dialect import NO_QUOTES, Dialect
-from recloak._ratings.readers.source_files import Sample, unpacked
-from recloak._ratings.readers.text_blocks import Ids, Parsed, parse_block
-from recloak._ratings.row_buffer import RowBuffer
-from recloak._ratings.thread_count import n_threads
+from recloak._ratings.reader import Reader
+from recloak._ratings.row_buffer import RowBuffer, RowProblem
+from recloak._ratings.source_files import Sample, require_text, sample_of, unpacked
 
 _NONE = -1  # the item of a row that stands below no item line
 _DIALECT = Dialect(",", NO_QUOTES, n_head=0, n_fields=3, roles=(0, -1, 1, 2), has_header=False)
 _START = b":\n"  # put before each file, so that its rows do not fall to the item of the file before
 
 
-def matches(sample: Sample) -> bool:
+def _matches(sample: Sample) -> bool:
     """Tell a file whose first line is a whole number and a colon."""
     return any(re.fullmatch(r"\d+:\s*", line) for line in sample.lines()[:1])
 
@@ -44,30 +43,32 @@ class _Joined:
     data: bytearray = field(default_factory=bytearray)
     parts: list[tuple[int, Path, int]] = field(default_factory=list)
 
-    def locate(self, line: int) -> tuple[Path, int]:
-        """Give the file and the line in it of a line of the block."""
+    def error_of(self, problem: RowProblem) -> SourceError:
+        """Return the error of a row of the block, with its file and its line there."""
         end = -1
-        for _ in range(line - 1):
+        for _ in range(problem.line - 1):
             end = self.data.find(b"\n", end + 1)
         offset, file, before = next(part for part in reversed(self.parts) if part[0] <= end + 1)
-        return file, before + self.data.count(b"\n", offset, end + 1) + 1
+        line = before + self.data.count(b"\n", offset, end + 1) + 1
+        return SourceError(problem.rule, file=file, line=line, value=problem.value)
 
 
-def read_netflix(files: list[Path], rows: RowBuffer, options: ReadOptions, advance: Advance) -> None:
-    """Take the rows of all files in."""
+def _read_netflix(files: Sequence[Path], rows: RowBuffer, _: ReadOptions) -> Iterator[float]:
+    """Add the rows of all files to a buffer, yielding the megabytes read."""
+    require_text(sample_of(files[0]))
     item = _NONE
     with workers(n_threads()) as pool:
         waiting: deque[tuple[_Joined, Future[Parsed]]] = deque()
         for block in _blocks(files):
             waiting.append((block, pool.submit(parse_block, block.data, len(block.data), _DIALECT)))
             if len(waiting) > n_threads():
-                item = _take(*waiting.popleft(), item, rows, options)
-            advance(len(block.data) / 1e6)
+                item = _take(*waiting.popleft(), item, rows)
+            yield len(block.data) / 1e6
         while waiting:
-            item = _take(*waiting.popleft(), item, rows, options)
+            item = _take(*waiting.popleft(), item, rows)
 
 
-def _blocks(files: list[Path]) -> Iterator[_Joined]:
+def _blocks(files: Sequence[Path]) -> Iterator[_Joined]:
     """Join small files and cut large ones into blocks of whole lines."""
     block = _Joined()
     for path in files:
@@ -90,14 +91,14 @@ def _blocks(files: list[Path]) -> Iterator[_Joined]:
     yield block
 
 
-def _take(block: _Joined, future: Future[Parsed], item: int, rows: RowBuffer, options: ReadOptions) -> int:
-    """Take in a block whose first rows belong to the item carried over; give the item to carry on."""
+def _take(block: _Joined, future: Future[Parsed], item: int, rows: RowBuffer) -> int:
+    """Add a block whose first rows belong to the item carried over; return the item to carry on."""
     parsed = future.result()
     items, is_item_line, item = _items(parsed, item)
     numbered = Ids(parsed.users.starts, parsed.users.ends, items, all_whole=True, one_empty=False)
     parsed = replace(parsed, items=numbered, places=parsed.places[~is_item_line])
-    problems = [*problems_of(parsed, 3, options.bounds()), *_bad_ids(parsed)]
-    refuse(problems, rows, block.locate, skip_bad=options.skip_bad)
+    problems = [*problems_of(parsed, 3, rows.scale), *_bad_ids(parsed)]
+    rows.refuse(problems, block.error_of)
     take_rows(rows, parsed, problems)
     return item
 
@@ -127,3 +128,12 @@ def _bad_ids(parsed: Parsed) -> Iterator[RowProblem]:
             if not re.fullmatch(rb"0|-?[1-9]\d{0,17}", text):
                 rule = "a user's id must be a whole number in this layout"
                 yield RowProblem(int(parsed.lines[row]), rule, shown(text), row)
+
+
+READER = Reader(
+    name="netflix",
+    title="Netflix",
+    text="the Netflix Prize: lines `ITEM:` and, below each, `USER,RATING,DATE`; one file per item or a few large ones",
+    matches=_matches,
+    files=_read_netflix,
+)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from recloak._core.progress import task
 from recloak._core.randomness import Randomness, Rng, randomness
-from recloak._core.threads import workers
+from recloak._core.threads import n_threads, workers
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings, Scale, assemble
 from recloak._ratings.synthetic.counts import shaped_counts
@@ -26,7 +26,6 @@ from recloak._ratings.synthetic.item_choice import ItemPool, PreassignedItems, a
 from recloak._ratings.synthetic.options import SynthOptions
 from recloak._ratings.synthetic.rating_times import Calendar, calendar
 from recloak._ratings.synthetic.scoring import Scorer, cuts, score, scorer
-from recloak._ratings.thread_count import n_threads
 
 _USERS_PER_BLOCK = 8
 _MOST_BLOCKS = 512

@@ -41,7 +41,8 @@ class Mode:
 
     Examples
     --------
-    >>> MODES["padded"].is_complete, MODES["pure"].layout
+    >>> import recloak
+    >>> recloak.MODES["padded"].is_complete, recloak.MODES["pure"].layout
     (True, 'long')
     """
 

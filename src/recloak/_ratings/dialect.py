@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recloak._core.errors import SourceError
 from recloak._ratings.column_roles import NO_TIME, ROLES, find_columns, is_known
 from recloak._ratings.options import ReadOptions
-from recloak._ratings.readers.source_files import Sample
-from recloak._ratings.readers.times import number_of, seconds_of
+from recloak._ratings.source_files import Sample, require_text
+from recloak._ratings.times import number_of, seconds_of
 
 NO_QUOTES, QUOTES_IN_LINE, QUOTES = range(3)
 _COMMENTS = ("#", "%")
@@ -31,9 +31,30 @@ class Dialect:
     has_header: bool
     note: str | None = None
 
+    def like(self, first: Dialect) -> Dialect:
+        """Return the dialect of a further file: a part without a header has the columns of the first file."""
+        if first.has_header and not self.has_header and self.n_fields == first.n_fields:
+            return replace(self, roles=first.roles, note=None)
+        return self
 
-def dialect_of(sample: Sample, separator: str, quoting: int, options: ReadOptions) -> Dialect:
+    def splits_like(self, other: Dialect) -> bool:
+        """Tell whether rows of both are read in the same way."""
+        return replace(self, n_head=0, has_header=False, note=None) == replace(
+            other, n_head=0, has_header=False, note=None
+        )
+
+
+def quoting_of(separator: str) -> int:
+    """Return what quotes mean: in CSV a quoted field may span lines, between tabs a title may begin with a quote."""
+    if len(separator) != 1:
+        return NO_QUOTES
+    return QUOTES_IN_LINE if separator == "\t" else QUOTES
+
+
+def dialect_of(sample: Sample, separator: str, options: ReadOptions, *, quoting: int | None = None) -> Dialect:
     """Recognise header and columns of a file whose separator is known."""
+    require_text(sample)
+    quoting = quoting_of(separator) if quoting is None else quoting
     n_comments, lines = _without_comments(sample)
     rows = split(lines[:_LOOKED_AT], separator, quoting)
     if not rows:

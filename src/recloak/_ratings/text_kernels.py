@@ -17,7 +17,7 @@ KIND, LINE, START, END, ROW, COUNT = range(6)
 # Fields of a row that are read.
 USER, ITEM, RATED, TIMED = range(4)
 # What is wrong with a row or not plain about a field.
-FIELDS, USER_EMPTY, ITEM_EMPTY, RATING, TIME = range(5)
+FIELDS, RATING, TIME = range(3)
 _UNKNOWN = 255  # how many bytes of a field are no digits, where that was not counted
 
 LF, _CR, _QUOTE, _SPACE, _TAB, _DOT, _PLUS, _MINUS, _ZERO, _COLON = (ord(c) for c in '\n\r" \t.+-0:')

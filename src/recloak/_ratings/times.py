@@ -7,7 +7,7 @@ import re
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from recloak._ratings.readers.text_kernels import whole_seconds
+from recloak._ratings.text_kernels import whole_seconds
 
 # Written without a zone means UTC. Day and month are never guessed: 03/04/2005 is refused.
 _FORMATS = (

@@ -6,7 +6,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -40,8 +40,12 @@ class Sample:
     head: bytes
     is_whole: bool
 
+    def open(self) -> AbstractContextManager[BinaryIO]:
+        """Open the file for reading its bytes, unpacked."""
+        return unpacked(self.path)
+
     def lines(self) -> list[str]:
-        """Give the complete lines that are not blank; bytes that are no UTF-8 are read as Latin-1."""
+        """Return the complete lines that are not blank; bytes that are no UTF-8 are read as Latin-1."""
         raw = self.head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
         if not self.is_whole and len(raw) > 1:
             raw.pop()
@@ -57,21 +61,25 @@ def _text(raw: bytes) -> str:
 
 
 def sample_of(path: Path) -> Sample:
-    """Read the first bytes of a file, refusing an empty and a binary one."""
+    """Read the first bytes of a file."""
     with unpacked(path) as stream:
         head = stream.read(SAMPLE_BYTES)
-        is_whole = not stream.read(1)
+        return sample_from(path, head, is_whole=not stream.read(1))
+
+
+def sample_from(path: Path, head: bytes, *, is_whole: bool) -> Sample:
+    """Return the first bytes of a file as a sample, which must not be empty."""
     if not head.strip():
         raise SourceError("the file is empty", file=path)
-    for magic, reason in _REFUSED.items():
-        if head.startswith(magic):
-            raise SourceError(reason, file=path)
-    if not head.startswith(b"PAR1"):
-        _require_text(path, head)
     return Sample(path, head, is_whole)
 
 
-def _require_text(path: Path, head: bytes) -> None:
+def require_text(sample: Sample) -> None:
+    """Refuse a file that is no table in text, naming what it is where that is known."""
+    path, head = sample.path, sample.head
+    for magic, reason in _REFUSED.items():
+        if head.startswith(magic):
+            raise SourceError(reason, file=path)
     if b"\0" in head:
         raise SourceError("is a binary file, not a table of ratings", file=path)
     if b"\n" not in head and head.count(b"\r") > 1:
@@ -95,6 +103,12 @@ def unpacked(path: Path) -> Iterator[BinaryIO]:
         raise SourceError("may not be read: permission denied", file=path) from None
     except IsADirectoryError:
         raise SourceError("is a folder, a file was expected", file=path) from None
+
+
+def is_packed(path: Path) -> bool:
+    """Tell whether a file's bytes are packed by gzip or zstd."""
+    with path.open("rb") as raw:
+        return raw.read(4).startswith((_GZIP, _ZSTD))
 
 
 def _stream(raw: io.BufferedReader, magic: bytes) -> BinaryIO:

@@ -1,32 +1,30 @@
-"""Reading delimited text in blocks: threads parse whole blocks, their rows are taken in in file order."""
+"""Delimited text in blocks: threads parse whole blocks with the compiled kernels, rows are added in file order."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.errors import SourceError
-from recloak._core.progress import Advance
-from recloak._core.threads import workers
+from recloak._core.threads import n_threads, workers
+from recloak._ratings import text_kernels
+from recloak._ratings.dialect import NO_QUOTES, QUOTES, Dialect
 from recloak._ratings.model import Scale
 from recloak._ratings.numbering import Numbering
-from recloak._ratings.readers import text_kernels
-from recloak._ratings.readers.dialect import QUOTES, Dialect
-from recloak._ratings.readers.source_files import unpacked
-from recloak._ratings.readers.text_blocks import Ids, Parsed, parse_block
-from recloak._ratings.readers.times import number_of, seconds_of
-from recloak._ratings.row_buffer import RowBuffer
-from recloak._ratings.thread_count import n_threads
+from recloak._ratings.row_buffer import RowBuffer, RowProblem
+from recloak._ratings.times import number_of, seconds_of
 
 BLOCK_BYTES = 1 << 21  # a block and what it is split into stay in a core's cache
+_SHORT = 11  # digits that every kernel takes for a plain whole number
 _SHOWN = 60  # characters of a value in a message
+OPEN_QUOTE = "a quote is opened and never closed"
 MAX_RECORD = 1 << 20  # bytes; a quote that stays open for longer was never meant to span lines
 
 
@@ -39,22 +37,10 @@ class TextBlock:
     is_last: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RowProblem:
-    """A row that cannot be right."""
-
-    line: int
-    rule: str
-    value: object | None
-    row: int | None  # its number in the block; None where its line is no row
-
-
-def read_delimited(
-    path: Path, dialect: Dialect, rows: RowBuffer, *, scale: Scale | None, skip_bad: bool, advance: Advance
-) -> None:
-    """Take the rows of a file in."""
-    taker = _Taker(path, dialect, rows, scale, skip_bad)
-    with unpacked(path) as stream, workers(n_threads()) as pool:
+def read_delimited(stream: BinaryIO, path: Path, dialect: Dialect, rows: RowBuffer) -> Iterator[float]:
+    """Add the rows of an open file to a buffer, yielding the megabytes read; ``path`` is what messages call it."""
+    taker = _Taker(path, dialect, rows)
+    with workers(n_threads()) as pool:
         waiting: deque[Future[Parsed]] = deque()
         for block in _blocks(stream, dialect):
             if taker.is_open or (dialect.quoting == QUOTES and block.data.find(b'"', 0, block.stop) >= 0):
@@ -65,7 +51,7 @@ def read_delimited(
                 waiting.append(pool.submit(parse_block, block.data, block.stop, dialect))
             if len(waiting) > n_threads():
                 taker.take(waiting.popleft().result())
-            advance(block.stop / 1e6)
+            yield block.stop / 1e6
         while waiting:
             taker.take(waiting.popleft().result())
         taker.end()
@@ -111,8 +97,8 @@ def _after_head(stream: BinaryIO, n_head: int) -> bytes:
 class _Taker:
     """Takes parsed blocks of one file into the rows, in order, and counts lines on the way."""
 
-    def __init__(self, path: Path, dialect: Dialect, rows: RowBuffer, scale: Scale | None, skip_bad: bool) -> None:
-        self._path, self._dialect, self._rows, self._scale, self._skip_bad = path, dialect, rows, scale, skip_bad
+    def __init__(self, path: Path, dialect: Dialect, rows: RowBuffer) -> None:
+        self._path, self._dialect, self._rows = path, dialect, rows
         self._line = dialect.n_head
         self._rest = b""
 
@@ -133,9 +119,7 @@ class _Taker:
                 self._rest = bytes(data)
                 return
             if data:
-                self._refuse(
-                    [RowProblem(1, "a quote is opened and never closed", shown(data.partition(b"\n")[0]), None)]
-                )
+                self._refuse([RowProblem(1, OPEN_QUOTE, shown(data.partition(b"\n")[0]), None)])
                 self._line += 1
                 data = data[(data.find(b"\n") + 1) or len(data) :]
 
@@ -145,13 +129,16 @@ class _Taker:
 
     def take(self, parsed: Parsed) -> None:
         """Take in what a block holds."""
-        problems = problems_of(parsed, self._dialect.n_fields, self._scale)
+        problems = problems_of(parsed, self._dialect.n_fields, self._rows.scale)
         self._refuse(problems)
         take_rows(self._rows, parsed, problems)
         self._line += parsed.n_lines
 
     def _refuse(self, problems: list[RowProblem]) -> None:
-        refuse(problems, self._rows, lambda line: (self._path, self._line + line), skip_bad=self._skip_bad)
+        self._rows.refuse(problems, self._error_of)
+
+    def _error_of(self, problem: RowProblem) -> SourceError:
+        return SourceError(problem.rule, file=self._path, line=self._line + problem.line, value=problem.value)
 
 
 def take_rows(rows: RowBuffer, parsed: Parsed, problems: list[RowProblem]) -> None:
@@ -172,17 +159,6 @@ def _number(numbering: Numbering, ids: Ids, buffer: NDArray[np.uint8]) -> None:
         numbering.add_numbers(ids.numbers)
     else:
         numbering.add_texts(buffer, ids.starts, ids.ends)
-
-
-def refuse(
-    problems: list[RowProblem], rows: RowBuffer, locate: Callable[[int], tuple[Path, int]], *, skip_bad: bool
-) -> None:
-    """Stop at the first problem, or count them."""
-    if problems and not skip_bad:
-        first = min(problems, key=lambda problem: problem.line)
-        file, line = locate(first.line)
-        raise SourceError(first.rule, file=file, line=line, value=first.value)
-    rows.n_skipped += len({problem.line for problem in problems})
 
 
 def problems_of(parsed: Parsed, n_fields: int, scale: Scale | None) -> list[RowProblem]:
@@ -246,3 +222,120 @@ def _read_time(text: str, parsed: Parsed, row: int) -> str | None:
     assert parsed.times is not None
     parsed.times[row] = seconds
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """The ids of a block: where each starts and ends, and the whole number it is, if it is one."""
+
+    starts: NDArray[np.int32]
+    ends: NDArray[np.int32]
+    numbers: NDArray[np.int64]
+    all_whole: bool
+    one_empty: bool
+
+    def only(self, buffer: NDArray[np.uint8], keep: NDArray[np.bool_]) -> Ids:
+        """Give the ids of some rows; what the others held does not make these texts."""
+        starts, ends = self.starts[keep], self.ends[keep]
+        if self.all_whole:
+            return Ids(starts, ends, self.numbers[keep], all_whole=True, one_empty=False)
+        return _read_ids(buffer, starts, ends, np.zeros(len(starts), np.uint64), np.full(len(starts), 255, np.uint8))
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What was found in a block; lines count from 1 inside it."""
+
+    buffer: NDArray[np.uint8]
+    users: Ids
+    items: Ids
+    values: NDArray[np.float32]
+    times: NDArray[np.int64] | None
+    lines: NDArray[np.int32]
+    places: NDArray[np.int32]  # (n_places, 6): what is bad or odd
+    n_lines: int
+    rest: int  # where a record begins whose quote does not close
+
+
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """The fields of each row that are read, by role."""
+
+    starts: NDArray[np.int32]  # (4, n_rows)
+    ends: NDArray[np.int32]  # (4, n_rows)
+    wholes: NDArray[np.uint64]  # (4, n_rows) the number that the digits make
+    odds: NDArray[np.uint8]  # (4, n_rows) how many bytes are no digits
+    lines: NDArray[np.int32]  # (n_rows,)
+
+
+def parse_block(data: bytearray, stop: int, dialect: Dialect) -> Parsed:
+    """Parse the lines of ``data[:stop]``."""
+    buffer = np.frombuffer(data, np.uint8)
+    most = int(np.count_nonzero(buffer[:stop] == text_kernels.LF)) + 1
+    places = np.empty((2 * most, 6), np.int32)  # a line is bad itself or has an odd rating and an odd time
+    fields, n_places, n_lines, rest = _split(buffer, data, stop, dialect, most, places)
+    users = _ids(buffer, fields, text_kernels.USER)
+    items = _ids(buffer, fields, text_kernels.ITEM) if dialect.roles[text_kernels.ITEM] >= 0 else users
+    values, times = np.empty(len(fields.lines), np.float32), None
+    n_places = _read(text_kernels.read_ratings, buffer, fields, text_kernels.RATED, values, places, n_places)
+    if dialect.roles[text_kernels.TIMED] >= 0:
+        times = np.empty(len(values), np.int64)
+        n_places = _read(text_kernels.read_times, buffer, fields, text_kernels.TIMED, times, places, n_places)
+    return Parsed(buffer, users, items, values, times, fields.lines, places[:n_places], n_lines, rest)
+
+
+def _split(
+    buffer: NDArray[np.uint8], data: bytearray, stop: int, dialect: Dialect, most: int, places: NDArray[np.int32]
+) -> tuple[_Fields, int, int, int]:
+    """Split the lines into fields; give these, the number of places and of lines, and where a record is unfinished."""
+    starts, ends = np.empty((4, most), np.int32), np.empty((4, most), np.int32)
+    wholes, odds = np.empty((4, most), np.uint64), np.empty((4, most), np.uint8)
+    lines = np.empty(most, np.int32)
+    role_of = np.full(dialect.n_fields + 1, -1, np.int64)
+    for role, column in enumerate(dialect.roles):
+        if column >= 0:
+            role_of[column] = role
+    separator = np.frombuffer(bytearray(dialect.separator.encode()), np.uint8)
+    quoting = dialect.quoting if data.find(b'"', 0, stop) >= 0 else NO_QUOTES
+    rest = stop
+    if quoting == NO_QUOTES and len(separator):
+        first, second = separator[0], separator[1] if len(separator) > 1 else np.uint8(0)
+        n, n_places, n_lines = text_kernels.split_plain(
+            buffer, stop, first, second, dialect.n_fields, role_of, starts, ends, wholes, odds, lines, places
+        )
+    else:
+        n, n_places, n_lines, rest = text_kernels.split_quoted(
+            buffer, stop, separator, quoting, dialect.n_fields, role_of, starts, ends, odds, lines, places
+        )
+    fields = _Fields(starts[:, :n], ends[:, :n], wholes[:, :n], odds[:, :n], lines[:n])
+    return fields, n_places, n_lines, rest
+
+
+def _read(
+    kernel: Any, buffer: NDArray[np.uint8], fields: _Fields, role: int, out: NDArray[Any], places: Any, n_places: int
+) -> int:
+    """Read one column and return the number of places after it.
+
+    Where all are short whole numbers they are read already, and what reads others is not even compiled.
+    """
+    starts, ends, wholes, odds = (by_role[role] for by_role in (fields.starts, fields.ends, fields.wholes, fields.odds))
+    if not odds.any() and ((lengths := ends - starts) > 0).all() and lengths.max(initial=1) <= _SHORT:
+        out[:] = wholes
+        return n_places
+    return int(kernel(buffer, starts, ends, wholes, odds, fields.lines, out, places, n_places))
+
+
+def _ids(buffer: NDArray[np.uint8], fields: _Fields, role: int) -> Ids:
+    return _read_ids(buffer, fields.starts[role], fields.ends[role], fields.wholes[role], fields.odds[role])
+
+
+def _read_ids(
+    buffer: NDArray[np.uint8],
+    starts: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    wholes: NDArray[np.uint64],
+    odds: NDArray[np.uint8],
+) -> Ids:
+    numbers = np.empty(len(starts), np.int64)
+    all_whole, one_empty = text_kernels.read_ids(buffer, starts, ends, wholes, odds, numbers)
+    return Ids(starts, ends, numbers, all_whole, one_empty)
