@@ -23,8 +23,8 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def told(made, tmp_path_factory):
-    """Give what one whole run prints and writes."""
+def audited(made, tmp_path_factory):
+    """Return what one whole run prints and writes."""
     source, release, second = made
     page = tmp_path_factory.mktemp("page") / "audit.html"
     more = ["--second", str(second), "--gate", "scoreboard@4<1", "-o", str(page), "--json"]
@@ -35,8 +35,8 @@ def told(made, tmp_path_factory):
     return code, json.loads(printed[0]), page.read_text(encoding="utf-8")
 
 
-def test_a_release_within_its_promise_passes(told):
-    code, found, _ = told
+def test_a_release_within_its_promise_passes(audited):
+    code, found, _ = audited
     assert (code, found["verdict"]) == (0, "pass")
     assert found["gates"] == [{"gate": "scoreboard@4<1", "passed": True, "reason": found["gates"][0]["reason"]}]
     named = {attack["name"]: attack for attack in found["attacks"]}
@@ -44,8 +44,8 @@ def test_a_release_within_its_promise_passes(told):
     assert named["scoreboard"]["release"]["rate"] <= 0.25 + 1e-9
 
 
-def test_the_page_holds_verdict_and_hashes_and_no_paths(told, made):
-    page = told[2]
+def test_the_page_holds_verdict_and_hashes_and_no_paths(audited, made):
+    page = audited[2]
     assert "ratings &lt;b&gt;.csv" in page
     assert "Bounded" in page
     assert "SHA-256 of the source" in page
@@ -74,10 +74,10 @@ def test_a_closed_gate_exits_with_1(made, capsys):
 )
 def test_bad_input_is_one_sentence_and_exit_2(made, more, sentence, capsys):
     assert run(["audit", str(made[0]), str(made[1]), *(word.format(release=made[1]) for word in more)]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert sentence in told.err
-    assert len(told.err.strip().splitlines()) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert sentence in printed.err
+    assert len(printed.err.strip().splitlines()) == 1
 
 
 def test_a_tampered_release_is_refused_in_one_sentence(made, tmp_path, capsys):
@@ -118,9 +118,9 @@ def test_the_second_release_is_made_as_the_first_was(made, tmp_path, monkeypatch
 def test_the_owner_can_cap_how_sure_a_link_may_be(made, capsys):
     arguments = ["audit", str(made[0]), str(made[1]), *FEW, "--link-cap", "0.2", "--json"]
     assert run([*arguments, "--gate", "link-cap<0.001"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["gates"][0]["passed"] is False
-    capped = next(one for one in told["attacks"] if one["name"] == "link-cap")
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["gates"][0]["passed"] is False
+    capped = next(one for one in answer["attacks"] if one["name"] == "link-cap")
     assert capped["unit"] == "cells in which more than 20 % of the group rated the item"
     assert capped["details"]["release"]["max_share"] > 0.2
     assert run([*arguments, "--gate", "link-cap<0.999"]) == 0
@@ -128,6 +128,6 @@ def test_the_owner_can_cap_how_sure_a_link_may_be(made, capsys):
 
 def test_without_a_second_release_the_intersection_is_not_measured_and_no_gate_on_it_passes(made, capsys):
     assert run(["audit", str(made[0]), str(made[1]), *FEW, "--gate", "intersection<1", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert next(one for one in told["attacks"] if one["name"] == "intersection")["verdict"] == "not measured"
-    assert "only one release" in told["gates"][0]["reason"]
+    answer = json.loads(capsys.readouterr().out)
+    assert next(one for one in answer["attacks"] if one["name"] == "intersection")["verdict"] == "not measured"
+    assert "only one release" in answer["gates"][0]["reason"]

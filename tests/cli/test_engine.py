@@ -31,8 +31,8 @@ def limited() -> dict[tuple[str, str], LocalOption]:
 
 def test_the_documentation_lists_what_spark_does_not_take():
     rows = re.findall(r"^\| `([a-z ]+)` \| `(--[a-z-]+)` \| (.+) \|$", PAGE.read_text(), re.MULTILINE)
-    told = {(command, flag): taken for command, flag, taken in rows}
-    assert told == {place: ", ".join(one.taken) or "not taken" for place, one in limited().items()}
+    documented = {(command, flag): taken for command, flag, taken in rows}
+    assert documented == {place: ", ".join(one.taken) or "not taken" for place, one in limited().items()}
 
 
 def test_a_command_without_an_engine_has_no_such_option():

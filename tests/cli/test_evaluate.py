@@ -11,7 +11,7 @@ from recloak._cli.main import run
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Give a source without its probe, the release of it, the probe, and the whole."""
+    """Return a source without its probe, the release of it, the probe, and the whole."""
     folder = tmp_path_factory.mktemp("evaluate")
     whole = write_source(folder)
     table = pl.read_csv(whole)
@@ -28,8 +28,8 @@ def test_a_probe_is_predicted_and_both_are_shown_beside_an_audit(made, tmp_path,
     few = ["--targets", "10", "--varied-at", "1"]
     arguments = ["audit", str(source), str(release), "--probe", str(probe), "-o", str(page), "--seed", "1", *few]
     assert run([*arguments, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["evaluation"]["target_deviation"]["coverage"] == 1.0  # a padded release speaks about every item
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["evaluation"]["target_deviation"]["coverage"] == 1.0  # a padded release speaks about every item
     text = page.read_text()
     assert "How risky is this release, and what is it good for?" in text
     assert "SHA-256 of the probe" in text
@@ -39,9 +39,9 @@ def test_a_hold_out_publishes_and_evaluates_in_one_go(made, tmp_path, capsys):
     page = tmp_path / "page.html"
     more = ["--holdout", "0.1", "--k", "3", "--mode", "pure", "--seed", "1", "-o", str(page)]
     assert run(["evaluate", str(made[3]), *more, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert 0 < told["target_deviation"]["coverage"] < 1
-    assert told["seed"] == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert 0 < answer["target_deviation"]["coverage"] < 1
+    assert answer["seed"] == 1
     assert "pure release with k = 3" in page.read_text()
 
 
@@ -60,9 +60,9 @@ def test_a_hold_out_publishes_and_evaluates_in_one_go(made, tmp_path, capsys):
 )
 def test_bad_input_is_one_sentence_and_exit_2(made, more, sentence, capsys):
     assert run(["evaluate", str(made[3]), *(word.format(source=made[3], release=made[1]) for word in more)]) == 2
-    told = capsys.readouterr()
-    assert (told.out, len(told.err.strip().splitlines())) == ("", 1)
-    assert sentence in told.err
+    printed = capsys.readouterr()
+    assert (printed.out, len(printed.err.strip().splitlines())) == ("", 1)
+    assert sentence in printed.err
 
 
 def test_a_probe_inside_the_source_is_refused(made, capsys):

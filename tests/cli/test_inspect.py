@@ -92,7 +92,7 @@ def test_a_bad_source_leaves_an_older_page_untouched(tmp_path, capsys):
 
 
 def names_in(value):
-    """Give every field name of a JSON value, leaving out names that are numbers (percentiles, years)."""
+    """Return every field name of a JSON value, leaving out names that are numbers (percentiles, years)."""
     if isinstance(value, dict):
         inner = [name for one in value.values() for name in names_in(one)]
         return {name for name in [*value, *inner] if not name.replace(".", "").isdigit()}

@@ -33,7 +33,7 @@ def doing(monkeypatch):
     """Run one command that does what is asked for, and give its exit code."""
 
     def do(work) -> int:
-        monkeypatch.setattr(main.LazyGroup, "get_command", lambda *_: click.Command("x", callback=work))
+        monkeypatch.setattr(main.MainGroup, "get_command", lambda *_: click.Command("x", callback=work))
         return main.run(["x"])
 
     return do
@@ -130,7 +130,7 @@ def ready(code: str, *arguments: str) -> subprocess.Popen[str]:
 
 
 def ended(run: subprocess.Popen[str]) -> tuple[str, str]:
-    """Give what a program printed until its end, which must be near."""
+    """Return what a program printed until its end, which must come soon."""
     try:
         return run.communicate(timeout=100)
     finally:
@@ -156,7 +156,7 @@ def work():
         kept = None
         {then}
 
-main.LazyGroup.get_command = lambda *_: click.Command("x", callback=work)
+main.MainGroup.get_command = lambda *_: click.Command("x", callback=work)
 main.main(["x"])
 """
 

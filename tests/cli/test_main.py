@@ -10,14 +10,14 @@ from recloak._core.errors import InputError, RefusedError
 
 @pytest.fixture
 def failing(monkeypatch):
-    """Put one command in place that fails in the way asked for."""
+    """Install one command that fails in the given way."""
 
     def put(error: BaseException) -> None:
         @click.command()
         def command() -> None:
             raise error
 
-        monkeypatch.setattr(main.LazyGroup, "get_command", lambda *_: command)
+        monkeypatch.setattr(main.MainGroup, "get_command", lambda *_: command)
 
     return put
 
@@ -86,12 +86,12 @@ def test_a_wrong_command_or_flag_leaves_with_2_and_points_to_help(capsys):
 def test_help_names_every_command(capsys):
     assert main.run(["--help"]) == 0
     shown = capsys.readouterr().out
-    for name in main.LazyGroup().list_commands(click.Context(main.cli)):
+    for name in main.cli.list_commands(click.Context(main.cli)):
         assert name in shown
 
 
 def test_every_command_and_every_flag_has_a_text():
-    group = main.LazyGroup()
+    group = main.cli
     context = click.Context(main.cli)
     for name in group.list_commands(context):
         command = group.get_command(context, name)

@@ -89,9 +89,9 @@ def test_a_wrong_path_is_told_before_anything_heavy_is_imported(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", ONE_BY_ONE, words], capture_output=True, text=True, cwd=tmp_path, check=True
     )
-    told = done.stderr.splitlines()
+    answer = done.stderr.splitlines()
     expected = [line for _, text in WRONG for line in (f"recloak: {text.format(here=tmp_path)}", "2")]
-    assert told == expected
+    assert answer == expected
     assert not done.stdout
     assert sorted(tmp_path.rglob("*")) == before
 

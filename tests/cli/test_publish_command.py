@@ -29,9 +29,9 @@ def test_publish_then_verify_from_the_command_line(source, tmp_path, capsys):
         "csv",
     ]
     assert run(["publish", str(source), "-o", str(out), *flags, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["verdict"] == "pass"
-    assert told["n_users"] == 30
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["verdict"] == "pass"
+    assert answer["n_users"] == 30
     assert json.loads((out / "manifest.json").read_text())["grid"] == 1.0
     assert run(["verify", str(out), "--original", str(source), "--json"]) == 0
     assert set(json.loads(capsys.readouterr().out)) == {
@@ -70,6 +70,6 @@ def test_verify_of_nothing_is_bad_input(tmp_path):
 def test_verify_of_a_folder_without_manifest_fails(tmp_path, capsys):
     """A release whose manifest was taken away is a tampered one, not a slip of the hand."""
     assert run(["verify", str(tmp_path), "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["verdict"] == "fail"
-    assert told["problems"] == ["there is no manifest.json"]
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["verdict"] == "fail"
+    assert answer["problems"] == ["there is no manifest.json"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.service.helpers import LURES, POPULAR, RARE, TWINS, ratings
+from tests.service.helpers import OTHERS, POPULAR, RARE, TWINS, ratings
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,12 +21,12 @@ def write_sources(folder):
     rows = [f"{data.user_ids.ids[user]},{data.item_ids.ids[int(item)]},4" for user in range(data.n_users)
             for item in data.items[data.row(user)]]  # fmt: skip
     (folder / "ratings.csv").write_text("user,item,rating\n" + "\n".join(rows) + "\n")
-    titles = [f'{id_},"{name} ({year})"' for id_, name, year in (*POPULAR, *RARE, *LURES, *TWINS)]
+    titles = [f'{id_},"{name} ({year})"' for id_, name, year in (*POPULAR, *RARE, *OTHERS, *TWINS)]
     (folder / "titles.csv").write_text("id,title\n" + "\n".join(titles) + "\n")
 
 
 def command(*arguments):
-    """Give the command line of recloak in a fresh process."""
+    """Return the command line that runs recloak in a new process."""
     return [sys.executable, "-c", "from recloak._cli.main import main; main()", *map(str, arguments)]
 
 
@@ -53,7 +53,7 @@ class Server:
         raise AssertionError(f"the server did not become ready: {self.log.read_text()}")
 
     def stop(self, sign=signal.SIGTERM):
-        """End it politely and give its exit code."""
+        """Stop it with a signal and return its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(sign)
         try:

@@ -38,13 +38,13 @@ def test_a_token_of_one_user_never_gets_anything_of_another(shared, mine, other,
 
 def test_known_mentions_are_those_of_the_token_s_user(tmp_path):
     world = World(tmp_path)
-    said = dict(advisor().said)
+    earlier = dict(advisor().earlier)
     try:
-        advisor().said.update({3: [13]})
+        advisor().earlier.update({3: [13]})
         mine, other = (world.advise(world.token(user), items=[], k=5).json() for user in (3, 4))
     finally:
-        advisor().said.clear()
-        advisor().said.update(said)
+        advisor().earlier.clear()
+        advisor().earlier.update(earlier)
         world.close()
     assert mine["before"]["band"] == "1 to 10"
     assert other["before"]["band"] != "1 to 10"

@@ -11,12 +11,12 @@ def utf16_slice(text, start, end):
 
 
 def test_the_rare_mention_gives_most_and_leaving_it_out_hides(world):
-    told = world.advise(world.token(3), text="I love The Matrix and Mintaka (1953).", k=5).json()
-    gives = {one["title"]: one["gives"] for one in told["finds"]}
+    answer = world.advise(world.token(3), text="I love The Matrix and Mintaka (1953).", k=5).json()
+    gives = {one["title"]: one["gives"] for one in answer["finds"]}
     assert gives == {"The Matrix (1999)": "little", "Mintaka (1953)": "most"}
-    assert told["after"] == {"band": "1 to 10", "words": "nearly alone"}
-    assert not told["hidden"]
-    assert [one["title"] for one in told["cheapest"]["drop"]] == ["Mintaka (1953)"]
+    assert answer["after"] == {"band": "1 to 10", "words": "nearly alone"}
+    assert not answer["hidden"]
+    assert [one["title"] for one in answer["cheapest"]["drop"]] == ["Mintaka (1953)"]
 
 
 def test_both_addresses_answer_the_same(world):
@@ -35,10 +35,10 @@ def test_places_count_utf16_code_units(world, before):
 
 
 def test_items_may_be_given_instead_of_text(world):
-    told = world.advise(world.token(3), items=[1, 13], k=5).json()
-    assert told["finds"] == []
-    assert told["after"]["band"] == "1 to 10"
-    assert [one["drop"][0]["item"] for one in told["drops"]] == [1, 13]
+    answer = world.advise(world.token(3), items=[1, 13], k=5).json()
+    assert answer["finds"] == []
+    assert answer["after"]["band"] == "1 to 10"
+    assert [one["drop"][0]["item"] for one in answer["drops"]] == [1, 13]
 
 
 def test_the_writer_corrects_a_find(world):
@@ -53,9 +53,9 @@ def test_the_writer_corrects_a_find(world):
 
 
 def test_what_was_said_earlier_counts_before_and_is_no_news(world):
-    told = world.advise(world.token(3), text="Mintaka (1953) again", earlier=[13], k=5).json()
-    assert told["before"]["band"] == "1 to 10"
-    assert [one["gives"] for one in told["finds"]] == ["nothing"]
+    answer = world.advise(world.token(3), text="Mintaka (1953) again", earlier=[13], k=5).json()
+    assert answer["before"]["band"] == "1 to 10"
+    assert [one["gives"] for one in answer["finds"]] == ["nothing"]
 
 
 def test_a_user_without_ratings_is_told_so(world):
@@ -84,5 +84,5 @@ def test_what_does_not_fit_is_refused_in_one_sentence(world, body):
 
 def test_a_server_without_ratings_says_so(tmp_path):
     world = World(tmp_path)
-    object.__setattr__(world.parts, "advisor", None)
+    object.__setattr__(world.resources, "advisor", None)
     assert problem(world.advise(world.token(3), text="Fargo")) == "not_served"

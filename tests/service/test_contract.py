@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 
 from recloak._service.app import create_app
-from recloak._service.parts import Parts
+from recloak._service.resources import Resources
 from tests.service.helpers import World
 from tests.service.test_related import FIRST, publish
 
@@ -27,12 +27,12 @@ def _ok(found):
 
 
 def _open():
-    """Give the description without who may ask: every case here carries a valid token."""
-    told = create_app(Parts()).openapi()
-    for about in told["paths"].values():
+    """Return the description without its security: every case here carries a valid token."""
+    described = create_app(Resources()).openapi()
+    for about in described["paths"].values():
         for one in about.values():
             one.pop("security", None)
-    return told
+    return described
 
 
 SCHEMA = schemathesis.openapi.from_dict(_open())
@@ -42,7 +42,7 @@ _QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_to
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
-    """Give a way to ask an application that serves everything, over a socket."""
+    """Return a client of an application that serves everything, over a socket."""
     folder = tmp_path_factory.mktemp("described")
     publish(str(folder / "history.db"), 1, FIRST)
     world = World(folder, history=str(folder / "history.db"))

@@ -10,8 +10,8 @@ from recloak._core.errors import InputError
 from recloak._ratings.ids import IdMap
 from recloak._related.history import History, append, newest
 from recloak._related.model import ListRelease, Lists
+from recloak._service.app import _refresh, keep_fresh
 from recloak._service.published_lists import PublishedLists
-from recloak._service.release_watch import _look, keep_fresh
 from tests.related import test_history
 from tests.service.helpers import World, advisor, problem
 
@@ -42,9 +42,9 @@ def entries(answer):
 
 
 def test_an_item_s_list_is_that_of_the_latest_release(serving):
-    told = serving.ask("GET", "/api/v1/items/3/related")
-    assert entries(told) == [(2, 1)]  # a position left empty stays empty
-    assert {name: told.json()[name] for name in ("item", "title", "release", "time")} == {
+    answer = serving.ask("GET", "/api/v1/items/3/related")
+    assert entries(answer) == [(2, 1)]  # a position left empty stays empty
+    assert {name: answer.json()[name] for name in ("item", "title", "release", "time")} == {
         "item": 3, "title": "Pulp Fiction (1994)", "release": 1, "time": 100,
     }  # fmt: skip
 
@@ -52,19 +52,19 @@ def test_an_item_s_list_is_that_of_the_latest_release(serving):
 def test_a_new_release_is_picked_up_without_a_restart(serving):
     assert entries(serving.ask("GET", "/api/v1/items/1/related")) == [(1, 2), (2, 3)]
     publish(serving.address, 2, SECOND)
-    assert serving.shelf.refresh()
+    assert serving.published.refresh()
     assert entries(serving.ask("GET", "/api/v1/items/1/related")) == [(1, 3), (2, 2)]
-    assert not serving.shelf.refresh()
+    assert not serving.published.refresh()
 
 
 def test_the_history_says_what_moved_the_newest_first(serving):
     publish(serving.address, 2, SECOND)
-    serving.shelf.refresh()
-    told = serving.ask("GET", "/api/v1/items/3/history").json()["releases"]
-    assert [(one["release"], one["time"]) for one in told] == [(2, 200), (1, 100)]
-    moved = [(one["item"], one["change"], one["before"], one["now"]) for one in told[0]["changes"]]
+    serving.published.refresh()
+    past = serving.ask("GET", "/api/v1/items/3/history").json()["releases"]
+    assert [(one["release"], one["time"]) for one in past] == [(2, 200), (1, 100)]
+    moved = [(one["item"], one["change"], one["before"], one["now"]) for one in past[0]["changes"]]
     assert moved == [(2, "appeared", None, 2), (1, "vanished", 2, None)]
-    assert told[1]["changes"] == []
+    assert past[1]["changes"] == []
     one = serving.ask("GET", "/api/v1/items/1/history", params={"last": 2}).json()["releases"][0]["changes"]
     assert [(move["item"], move["change"]) for move in one] == [(3, "rose"), (2, "sank")]
     assert len(serving.ask("GET", "/api/v1/items/1/history", params={"last": 1}).json()["releases"]) == 1
@@ -81,7 +81,7 @@ def test_what_has_not_changed_is_not_sent_again(serving, path):
         assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", first.headers["etag"])
     assert serving.ask("GET", where, headers={"if-none-match": '"x"'}).status_code == 200
     publish(serving.address, 2, SECOND)
-    serving.shelf.refresh()
+    serving.published.refresh()
     assert serving.ask("GET", where, headers={"if-none-match": first.headers["etag"]}).status_code == 200
 
 
@@ -100,9 +100,9 @@ def test_only_published_lists_can_be_served(serving):
 def test_ids_may_be_texts_with_slashes(tmp_path):
     ids = IdMap.of(["a/b", "c d", "é"])
     publish(str(tmp_path / "history.db"), 1, FIRST, ids)
-    shelf = PublishedLists(str(tmp_path / "history.db"), None)
+    published = PublishedLists(str(tmp_path / "history.db"), None)
     world = World(tmp_path)
-    object.__setattr__(world.parts, "shelf", shelf)
+    object.__setattr__(world.resources, "published", published)
     assert entries(world.ask("GET", "/api/v1/items/a%2Fb/related")) == [(1, "c d"), (2, "é")]
     assert entries(world.ask("GET", "/api/v1/items/%C3%A9/related")) == [(2, "a/b")]
     world.close()
@@ -116,7 +116,7 @@ def test_an_empty_history_is_served_and_filled_later(tmp_path):
     assert problem(world.ask("GET", "/api/v1/items/1/related")) == "no_such_item"
     assert world.ask("GET", "/ready").json() == {"status": "ready", "advice": True, "related": True, "release": None}
     publish(address, 1, FIRST)
-    assert world.shelf.refresh()
+    assert world.published.refresh()
     assert entries(world.ask("GET", "/api/v1/items/1/related")) == [(1, 2), (2, 3)]
     assert world.ask("GET", "/ready").json()["release"] == 1
     world.close()
@@ -131,7 +131,7 @@ def test_a_history_that_cannot_be_read_leaves_the_last_release_and_is_told(tmp_p
         raise InputError("no answer")
 
     monkeypatch.setattr("recloak._service.published_lists.newest", broken)
-    asyncio.run(_look(world.parts))
+    asyncio.run(_refresh(world.resources))
     assert entries(world.ask("GET", "/api/v1/items/1/related")) == [(1, 2), (2, 3)]
     assert problem(world.ask("GET", "/ready")) == "not_ready"
     world.close()
@@ -151,16 +151,16 @@ def test_looking_goes_on_after_whatever_went_wrong(tmp_path, monkeypatch, kind):
 
     async def looking():
         publish(address, 2, SECOND)
-        task = asyncio.create_task(keep_fresh(world.parts))
+        task = asyncio.create_task(keep_fresh(world.resources))
         for _ in range(500):
             await asyncio.sleep(0.01)
-            if world.shelf.release == 2:
+            if world.published.release == 2:
                 break
         task.cancel()
 
     monkeypatch.setattr("recloak._service.published_lists.newest", broken)
     asyncio.run(looking())
-    assert (world.shelf.release, world.shelf.is_fresh) == (2, True)
+    assert (world.published.release, world.published.is_fresh) == (2, True)
     world.close()
 
 
@@ -169,8 +169,8 @@ def test_a_look_under_way_does_not_make_the_server_unready(tmp_path, monkeypatch
     publish(address, 1, FIRST)
     world = World(tmp_path, history=address)
     seen = []
-    monkeypatch.setattr("recloak._service.published_lists.newest", lambda _: seen.append(world.shelf.is_fresh))
-    world.shelf.refresh()
+    monkeypatch.setattr("recloak._service.published_lists.newest", lambda _: seen.append(world.published.is_fresh))
+    world.published.refresh()
     assert seen == [True]
     world.close()
 
@@ -183,8 +183,8 @@ def test_a_history_that_cannot_be_read_now_is_no_mistake_of_ours(tmp_path, monke
         raise InputError("no answer")
 
     monkeypatch.setattr("recloak._service.published_lists.lists_of", broken)
-    told = world.ask("GET", "/api/v1/items/1/history")
-    assert (told.status_code, problem(told), told.headers["retry-after"]) == (503, "not_ready", "5")
+    answer = world.ask("GET", "/api/v1/items/1/history")
+    assert (answer.status_code, problem(answer), answer.headers["retry-after"]) == (503, "not_ready", "5")
     assert entries(world.ask("GET", "/api/v1/items/1/related")) == [(1, 2), (2, 3)]
     world.close()
 

@@ -16,8 +16,8 @@ import pytest
 
 from recloak._cli.main import run
 from recloak._related.history import History, releases
-from recloak._service.loading import load
 from recloak._service.options import ServeOptions
+from recloak._service.resources import load
 from recloak._service.tokens import create
 from tests.service.helpers import ratings
 from tests.service.running import ROOT, Server, command, running, write_sources
@@ -40,14 +40,14 @@ def test_one_worker_answers_logs_nothing_private_and_stops_politely(folder):
     token, admin = create(folder / "tokens.db", user="3")[1], create(folder / "tokens.db", user=None, admin=True)[1]
     draft = {"text": "I love Mintaka (1953) and The Matrix", "earlier": [1]}
     with running(folder, *ALL) as server, httpx.Client(base_url=server.url, timeout=60) as client:
-        told = client.post("/api/v1/advice", json=draft, headers={"authorization": f"Bearer {token}"})
-        assert told.json()["after"]["words"] == "nearly alone"
+        answer = client.post("/api/v1/advice", json=draft, headers={"authorization": f"Bearer {token}"})
+        assert answer.json()["after"]["words"] == "nearly alone"
         assert client.post("/api/v1/advice", json=draft).status_code == 401
         assert client.get("/api/v1/items/1/related").json()["release"] == 1
         assert client.get("/", params={"token": token}).headers["content-type"] == "text/html; charset=utf-8"
         assert client.get("/metrics", headers={"authorization": f"Bearer {admin}"}).status_code == 200
         assert client.get("/openapi.json").json()["openapi"].startswith("3.")
-        assert "server" not in told.headers
+        assert "server" not in answer.headers
         assert b" 400 " in raw_answer(server.url, b"GARBAGE\r\n\r\n")
         assert b" 400 " in raw_answer(server.url, b"GET /%ff%00 HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n")
         code = server.stop()
@@ -60,15 +60,15 @@ def test_one_worker_answers_logs_nothing_private_and_stops_politely(folder):
 
 
 def raw_answer(url, sent):
-    """Send bytes as they are and give what comes back."""
+    """Send bytes as they are and return what comes back."""
     host, port = url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=30) as connection:
         connection.sendall(sent)
         connection.settimeout(10)
-        told = b""
-        while not told.endswith(b"}") and (more := connection.recv(65536)):
-            told += more
-        return told
+        answer = b""
+        while not answer.endswith(b"}") and (more := connection.recv(65536)):
+            answer += more
+        return answer
 
 
 @pytest.mark.slow
@@ -115,9 +115,9 @@ def test_a_publisher_killed_in_the_middle_loses_nothing_while_readers_read(folde
     def read(url):
         with httpx.Client(base_url=url, timeout=60) as client:
             while not stop.is_set():
-                told = client.get("/api/v1/items/1/related").json()
-                assert [one["item"] for one in told["related"]] == whole[told["release"]]
-                seen.add(told["release"])
+                answer = client.get("/api/v1/items/1/related").json()
+                assert [one["item"] for one in answer["related"]] == whole[answer["release"]]
+                seen.add(answer["release"])
 
     with running(folder, "--history", path, "--refresh", "0.05") as server:
         reader = threading.Thread(target=read, args=(server.url,))
@@ -140,7 +140,7 @@ def test_a_publisher_killed_in_the_middle_loses_nothing_while_readers_read(folde
 
 
 def _dying(path, table):
-    """Give a program that publishes and is killed right after its first row of a table."""
+    """Return a program that publishes and is killed right after its first row of a table."""
     return (
         "import os, sqlalchemy as sa\n"
         "from tests.service.test_related import *\n"
@@ -199,11 +199,11 @@ def test_the_ratings_are_read_as_told(folder):
     files = {"ratings": "odd.csv", "titles": "titles.csv", "tokens": "tokens.db"}
     options = ServeOptions.from_mapping({**{name: str(folder / file) for name, file in files.items()}, **named})
     assert options.replace(port=1).reading == options.reading
-    parts = load(options, folder)
-    assert parts.advisor is not None
-    assert parts.advisor.index.ratings.n_users == ratings().n_users
-    assert parts.advisor.has_rated(3) >= {1, 2, 3, 4}
-    parts.close()
+    resources = load(options, folder)
+    assert resources.advisor is not None
+    assert resources.advisor.index.ratings.n_users == ratings().n_users
+    assert resources.advisor.rated_by(3) >= {1, 2, 3, 4}
+    resources.close()
 
 
 def test_a_port_that_is_taken_is_said_in_one_sentence(folder, monkeypatch, capsys):

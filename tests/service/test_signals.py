@@ -1,4 +1,4 @@
-"""What signals do to a running server: it loads anew without a gap, stops within bounds, and leaves nothing behind."""
+"""What signals do to a running server: it reloads without an interruption, stops in time, and leaves nothing behind."""
 
 import json
 import os
@@ -89,7 +89,7 @@ class Halves:
         time.sleep(1)  # until they are read
 
     def finish(self):
-        """Send the rest and give the first lines of the answers."""
+        """Send the rest and return the first lines of the answers."""
         return {self._answer(one) for one in self._open}
 
     def close(self):
@@ -98,12 +98,12 @@ class Halves:
 
     def _answer(self, one):
         one.sendall(self._rest)
-        with one, one.makefile("rb") as told:
-            return told.read().split(b"\r\n")[0]
+        with one, one.makefile("rb") as reply:
+            return reply.read().split(b"\r\n")[0]
 
 
 def unseen(url, token):
-    """Give what is found of a title that only comes with the new title list."""
+    """Return what is found of a title that only comes with the new title list."""
     body = {"text": "I saw Newfangled (2020)"}
     try:
         asked = httpx.post(f"{url}/api/v1/advice", json=body, headers=bearer(token), timeout=60)
@@ -113,7 +113,7 @@ def unseen(url, token):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_hang_up_loads_anew_while_everybody_is_answered(folder, workers):
+def test_sighup_reloads_while_requests_are_answered(folder, workers):
     token = create(folder / "tokens.db", user="3")[1]
     with running(folder, *ALL, "--workers", workers) as server:
         assert unseen(server.url, token) == []
@@ -137,13 +137,13 @@ def test_a_hang_up_loads_anew_while_everybody_is_answered(folder, workers):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_what_cannot_be_loaded_anew_leaves_the_old_and_is_told_without_its_value(folder, workers):
+def test_a_failed_reload_keeps_the_old_and_logs_no_value(folder, workers):
     token = create(folder / "tokens.db", user="3")[1]
     with running(folder, *ALL, "--workers", workers) as server:
         (folder / "ratings.csv").write_text("user,item,rating\n1,1,secretfive\n")
         server.process.send_signal(signal.SIGHUP)
-        told = wait_for(lambda line: line["event"] == "not loaded", server)
-        assert (told["file"], told["line"]) == ("ratings.csv", 2)
+        line = wait_for(lambda line: line["event"] == "not loaded", server)
+        assert (line["file"], line["line"]) == ("ratings.csv", 2)
         assert "secretfive" not in server.log.read_text()
         assert {unseen(server.url, token) == [] for _ in range(4)} == {True}
         assert server.stop() == 0

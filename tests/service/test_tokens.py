@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from recloak._cli.main import run
 from recloak._core.errors import InputError, OptionError
-from recloak._service.tokens import TokenGuard, create, revoke, seconds_of, tokens
+from recloak._service.tokens import TokenChecker, create, revoke, seconds_of, tokens
 
 
 @pytest.fixture
@@ -22,11 +22,11 @@ def store(tmp_path):
 
 
 def checked(store, text):
-    guard = TokenGuard(store)
+    checker = TokenChecker(store)
     try:
-        return guard.check(text)
+        return checker.check(text)
     finally:
-        guard.close()
+        checker.close()
 
 
 def test_a_token_proves_its_user_and_nobody_else(store):
@@ -66,13 +66,13 @@ def test_a_secret_has_256_bits_and_none_comes_twice(store):
     assert {len(secret) for secret in made} == {43}  # 43 letters of 6 bits: 32 bytes
 
 
-def test_a_revoked_token_is_refused_by_a_guard_that_is_already_open(store):
+def test_a_revoked_token_is_refused_by_a_checker_that_is_already_open(store):
     token, text = create(store, user="ann")
-    guard = TokenGuard(store)
-    assert guard.check(text) is not None
+    checker = TokenChecker(store)
+    assert checker.check(text) is not None
     assert revoke(store, token.id).state(0) == "revoked"
-    assert guard.check(text) is None
-    guard.close()
+    assert checker.check(text) is None
+    checker.close()
 
 
 def test_a_token_that_is_revoked_again_keeps_the_time_at_which_it_was(store, monkeypatch):
@@ -148,7 +148,7 @@ def test_what_is_no_store_is_refused_in_one_sentence(tmp_path):
         with pytest.raises(InputError, match=said):
             tokens(tmp_path / "odd.db")
     with pytest.raises(InputError, match="no token store"):
-        TokenGuard(tmp_path / "none.db")
+        TokenChecker(tmp_path / "none.db")
 
 
 def test_the_command_prints_a_token_once_and_lists_without_it(tmp_path, capsys):
@@ -167,7 +167,7 @@ def test_the_command_prints_a_token_once_and_lists_without_it(tmp_path, capsys):
 
 
 def test_no_command_takes_a_token_on_the_command_line():
-    told = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")  # held up to date by a test
-    flags = set(re.findall(r"--[a-z-]+", told))
+    reference = Path(__file__).parents[2] / "docs" / "commands.md"  # a test keeps it up to date
+    flags = set(re.findall(r"--[a-z-]+", reference.read_text(encoding="utf-8")))
     assert "--tokens" in flags
     assert not flags & {"--token", "--secret", "--bearer", "--password"}

@@ -1,4 +1,4 @@
-"""Groups of commands that are the files of a package, imported when they are asked for."""
+"""Groups whose commands are the modules of a package, imported when they are needed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from typing import Any
 import click
 
 
-class Group(click.Group):
-    """A group that proposes the command that was perhaps meant."""
+class PackageGroup(click.Group):
+    """A group whose commands are the modules of ``package``, each with a ``command``."""
+
+    def __init__(self, *args: Any, package: str, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.package = package
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the command, or tell which name is near."""
+        """Return the command; raise UsageError with the nearest name if there is none."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -23,24 +27,17 @@ class Group(click.Group):
                 raise
             raise click.UsageError(f"{error.message.rstrip('.')} (did you mean {near[0]!r}?)", ctx) from error
 
-
-class PackageGroup(Group):
-    """A group whose commands are the modules of ``package``, each with a ``command``."""
-
-    def __init__(self, *args: Any, package: str, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self.package = package
-
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
-        """Name the commands."""
-        found = importlib.import_module(self.package)
-        return sorted(module.name for module in pkgutil.iter_modules(found.__path__) if not module.name.startswith("_"))
+        """Return the names of the commands."""
+        package = importlib.import_module(self.package)
+        return sorted(
+            module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")
+        )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        module = importlib.import_module(f"{self.package}.{cmd_name}")
-        wanted: click.Command = module.command
-        wanted.name = cmd_name
-        return wanted
+        command: click.Command = importlib.import_module(f"{self.package}.{cmd_name}").command
+        command.name = cmd_name
+        return command

@@ -1,4 +1,4 @@
-"""What every command shares: options taken from options values, ``--json``, ``--seed``, the source, progress."""
+"""What commands share: flags made from options classes, the source, ``--json``, ``--seed``, progress and output."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import functools
 import json
 import types
 import typing
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -22,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def options_of(kind: type[Options], *, leave_out: tuple[str, ...] = (), with_defaults: bool = True) -> Callable[[F], F]:
-    """Give a command one flag per field of an options value; `gather` makes the value from them."""
+    """Add one flag per field of an options class to a command; `gather` makes the value from them."""
 
     def decorate(function: F) -> F:
         hints = typing.get_type_hints(kind)
@@ -35,21 +34,21 @@ def options_of(kind: type[Options], *, leave_out: tuple[str, ...] = (), with_def
 
 
 def gather(kind: type[Options], given: dict[str, Any], **more: Any) -> Any:
-    """Make an options value from a command's arguments, leaving defaults where a flag was not given."""
+    """Return an options value made from a command's arguments, with defaults for flags that were not given."""
     names = {declared.name for declared in dataclasses.fields(kind)}
     values = {name: value for name, value in given.items() if name in names and value is not None}
     return kind.from_mapping({**values, **more})
 
 
 def source_options(function: F) -> F:
-    """Give a command the flags that say how a source is read; ``gather(ReadOptions, arguments)`` makes the value."""
+    """Add the flags that say how a source is read to a command."""
     from recloak._ratings.options import ReadOptions
 
     return options_of(ReadOptions)(function)
 
 
 def source_of(paths: Any, given: dict[str, Any]) -> Any:
-    """Take the flags of `source_options` out of a command's arguments; return the source unread, None for no paths."""
+    """Remove the flags of `source_options` from a command's arguments; return the unread source, None for no paths."""
     from recloak._library.sources import Source
     from recloak._ratings.options import ReadOptions
 
@@ -82,7 +81,7 @@ def _written(default: Any) -> str:
 
 
 def as_sentence(text: str) -> str:
-    """Begin a flag's text with a capital and end it with a period, as click's own texts do."""
+    """Return a text that starts with a capital and ends with a period, as click's own texts do."""
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "]")) else f"{text}."
 
@@ -97,7 +96,7 @@ def _click_type(declared: dataclasses.Field[Any], hint: Any) -> Any:
 
 
 def _is(hint: Any, kind: type) -> bool:
-    """Tell whether an annotation is a kind, or that kind or nothing."""
+    """Return whether an annotation is a type, or that type or None."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         return kind in typing.get_args(hint)
     return hint is kind
@@ -108,13 +107,16 @@ def emit_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-@contextmanager
-def warnings_told() -> Iterator[None]:
-    """Say each warning of the library on standard error as a sentence of the command line."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = lambda told, *_, **__: click.echo(f"recloak: {told}", err=True)
-        yield
+def report(result: Any, show: Callable[[Any], object], *, as_json: bool, page: Path | None = None) -> None:
+    """Write the result's page if asked for, and print the result as JSON or with ``show``."""
+    if page is not None:
+        result.write_page(page)
+    if as_json:
+        emit_json(result.to_json())
+        return
+    show(result)
+    if page is not None:
+        click.echo(f"Written to {page}.")
 
 
 def with_progress(function: F) -> F:
@@ -134,7 +136,7 @@ class _Grid(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     name = "STEP|none"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
-        """Read a step."""
+        """Return the step, or the word none."""
         if value == "none":
             return "none"
         try:
@@ -143,19 +145,16 @@ class _Grid(click.ParamType):  # type: ignore[type-arg,unused-ignore]
             self.fail(f"{value!r} is neither a number nor none", param, ctx)
 
 
-grid_option = click.option(
-    "--grid",
-    type=_Grid(),
-    metavar="STEP|none",
-    help="Step of the published grid of labels, or none; by default chosen per mode.",
-)
+_GRID_HELP = "Step of the published grid of labels, or none; by default chosen per mode."
+grid_option = click.option("--grid", type=_Grid(), metavar="STEP|none", help=_GRID_HELP)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
-seed_option = click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=None,
-    help="Makes the run repeatable; without it the system draws a secret one.",
-)
+_SEED_HELP = "Makes the run repeatable; without it the system draws a secret one."
+seed_option = click.option("--seed", type=click.IntRange(min=0), default=None, help=_SEED_HELP)
 fixed_seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another one gives another run."
 )
+
+
+def output_options(function: F) -> F:
+    """Add ``--json`` to a command, and show its progress on the terminal."""
+    return json_option(with_progress(function))

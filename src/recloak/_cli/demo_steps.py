@@ -1,7 +1,7 @@
 """The demo: the main job on synthetic data, as a list of steps that fill one folder and one report.
 
-A step takes what the earlier ones made and gives it back with its own part added: values for later steps, a chapter of
-the report, sentences of the account, figures for ``--json``. A new capability is one more function in `STEPS`.
+A step takes the demo so far and returns it with its own part added: values for later steps, a chapter of the report,
+sentences of the account, results for ``--json``. To add a step, write a function and name it in `STEPS`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from recloak._core.randomness import Randomness
 from recloak._report import Account, Chapter, Fact, Page, PageVerdict, write_page
 from recloak._report.provenance import versions
 
-_LIST = "demo.json"  # names what the demo wrote, so that it replaces nothing else
+_LIST = "demo.json"  # names what the demo wrote, so that nothing else is replaced
 REPORT = "report.html"
 _NOTHING = PageVerdict("plain", "Nothing was done", "No step has run.")
 
@@ -30,9 +30,9 @@ class Demo:
     """What the steps have made so far."""
 
     folder: Path
-    chance: Randomness
+    rng: Randomness
     made: Mapping[str, Any] = field(default_factory=dict)  # values that later steps need
-    results: Mapping[str, Any] = field(default_factory=dict)  # what --json tells, by step
+    results: Mapping[str, Any] = field(default_factory=dict)  # what --json prints, by step
     facts: tuple[Fact, ...] = ()
     chapters: tuple[Chapter, ...] = ()
     account: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Demo:
         facts: tuple[Fact, ...] = (),
         verdict: PageVerdict | None = None,
     ) -> Demo:
-        """Give the demo with one step's part added; the last verdict given heads the report."""
+        """Return the demo with one step's part added; the report starts with the last verdict."""
         return replace(
             self,
             made={**self.made, **(made or {})},
@@ -64,19 +64,19 @@ Step = Callable[[Demo], Demo]
 
 
 def make_ratings(demo: Demo) -> Demo:
-    """Make synthetic ratings and leave them as a file to play with."""
-    ratings = recloak.synth(preset="tiny", rng=demo.chance.child("ratings"))
+    """Make synthetic ratings and write them to a file."""
+    ratings = recloak.synth(preset="tiny", rng=demo.rng.child("ratings"))
     ratings.to_polars().write_csv(demo.folder / "ratings.csv")
     step = f"Made {ratings.n_ratings:,} synthetic ratings with the shape of a real data set (ratings.csv)."
     return demo.add(made={"ratings": ratings}, account=(step,))
 
 
 def inspect_ratings(demo: Demo) -> Demo:
-    """Tell what is in them and how exposed their users are."""
+    """Inspect the ratings and how exposed their users are."""
     from recloak._report import inspect_page
 
-    found = recloak.inspect(demo.made["ratings"], rng=demo.chance.child("inspect"))
-    summary, exposure = found.summary, found.exposure
+    inspection = recloak.inspect(demo.made["ratings"], rng=demo.rng.child("inspect"))
+    summary, exposure = inspection.summary, inspection.exposure
     return demo.add(
         results={"inspect": {**summary.to_json(), "exposure": exposure.to_json()}},
         facts=inspect_page.key_facts(summary),
@@ -90,12 +90,12 @@ def publish_release(demo: Demo) -> Demo:
     """Hold some ratings out, publish the rest, and verify what was written."""
     from recloak._evaluation.probe import hold_out
 
-    rest, probe = hold_out(demo.made["ratings"], 0.1, rng=demo.chance.child("probe"))
+    rest, probe = hold_out(demo.made["ratings"], 0.1, rng=demo.rng.child("probe"))
     rest.to_polars().write_csv(demo.folder / "published.csv")
     probe.to_polars(rest).write_csv(demo.folder / "probe.csv")
     folder, private = demo.folder / "release", demo.folder / "private"
-    recloak.publish(rest, folder, private=private, k=5, mode="padded", rng=demo.chance.child("publish"))
-    _forget_this_run(private / "account.json")
+    recloak.publish(rest, folder, private=private, k=5, mode="padded", rng=demo.rng.child("publish"))
+    _remove_timings(private / "account.json")
     steps = (
         f"Held {len(probe):,} ratings out (probe.csv), and published the other {rest.n_ratings:,} (published.csv) as a "
         "padded release with k = 5 (release); who is who lies apart (private).",
@@ -105,12 +105,14 @@ def publish_release(demo: Demo) -> Demo:
     return demo.add(made={"rest": rest, "probe": probe.to_polars(rest)}, results=verified, account=steps)
 
 
-def _forget_this_run(account: Path) -> None:
-    """Take timings and the folder of the moment out of an account, so that the same seed gives the same bytes."""
-    told = json.loads(account.read_text())
-    told["steps"] = [{name: value for name, value in step.items() if "seconds" not in name} for step in told["steps"]]
-    told["release"]["folder"] = "release"
-    account.write_text(json.dumps(told, indent=2) + "\n")
+def _remove_timings(account: Path) -> None:
+    """Remove timings and the temporary folder from an account, so that the same seed gives the same bytes."""
+    content = json.loads(account.read_text())
+    for step in content["steps"]:
+        for name in [name for name in step if "seconds" in name]:
+            del step[name]
+    content["release"]["folder"] = "release"
+    account.write_text(json.dumps(content, indent=2) + "\n")
 
 
 def attack_release(demo: Demo) -> Demo:
@@ -119,7 +121,7 @@ def attack_release(demo: Demo) -> Demo:
 
     found = recloak.audit(
         demo.made["rest"], demo.folder / "release", private=demo.folder / "private", targets=200, known=(1, 2, 4, 8),
-        rng=demo.chance.child("audit"),
+        rng=demo.rng.child("audit"),
     )  # fmt: skip
     return demo.add(
         results={"audit": found.to_json()},
@@ -135,7 +137,7 @@ def evaluate_release(demo: Demo) -> Demo:
 
     found = recloak.evaluate(
         demo.made["rest"], demo.folder / "release", private=demo.folder / "private", probe=demo.made["probe"],
-        rng=demo.chance.child("evaluate"),
+        rng=demo.rng.child("evaluate"),
     )  # fmt: skip
     return demo.add(
         results={"evaluate": found.to_json()},
@@ -148,8 +150,8 @@ STEPS: tuple[Step, ...] = (make_ratings, inspect_ratings, publish_release, attac
 
 
 def run_demo(out: Path, *, seed: int) -> dict[str, Any]:
-    """Run all steps into a folder, replacing what an earlier demo left there, and tell what was found."""
-    _refuse_foreign(out)
+    """Run all steps into a folder, replacing what an earlier demo left there, and return the results."""
+    _require_own(out)
     with written_folder(out, replace=True) as folder:
         demo = Demo(folder, Randomness(seed).child("demo"))
         with progress.task("demo", len(STEPS)) as advance:
@@ -157,10 +159,10 @@ def run_demo(out: Path, *, seed: int) -> dict[str, Any]:
                 demo = step(demo)
                 advance(1)
         write_page(_page(demo, seed), folder / REPORT)
-        found = {"seed": seed, **demo.results}
+        results = {"seed": seed, **demo.results}
         files = {file.relative_to(folder).as_posix(): sha256_of(file) for file in sorted(_files(folder))}
-        (folder / _LIST).write_text(json.dumps({**found, "files": files}, indent=2, allow_nan=False) + "\n")
-    return {"folder": str(out), "report": str(out / REPORT), **found}
+        (folder / _LIST).write_text(json.dumps({**results, "files": files}, indent=2, allow_nan=False) + "\n")
+    return {"folder": str(out), "report": str(out / REPORT), **results}
 
 
 def _page(demo: Demo, seed: int) -> Page:
@@ -178,17 +180,16 @@ def _files(folder: Path) -> Iterator[Path]:
     return (file for file in folder.rglob("*") if file.is_symlink() or not file.is_dir())
 
 
-def _refuse_foreign(out: Path) -> None:
-    """Refuse a folder that holds anything an earlier demo did not write."""
+def _require_own(out: Path) -> None:
+    """Raise InputError if a folder holds anything that an earlier demo did not write."""
     if not out.is_dir():
         return
     own = _own_files(out / _LIST)
     for file in _files(out):
         name = file.relative_to(out).as_posix()
         if name not in own:
-            raise InputError(
-                f"{out}: the folder holds {name!r}, which no demo wrote; choose another folder or remove it first"
-            )
+            reason = f"the folder holds {name!r}, which no demo wrote; choose another folder or remove it first"
+            raise InputError(f"{out}: {reason}")
 
 
 def _own_files(listing: Path) -> set[str]:

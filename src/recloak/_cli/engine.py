@@ -25,13 +25,13 @@ class LocalOption(click.Option):
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         """Return the value; raise OptionError if Spark is asked for and does not take it."""
         value = super().process_value(ctx, value)
-        if ctx.params.get("engine") == "spark":  # known already, for the engine is an eager option
+        if ctx.params.get("engine") == "spark":  # already known, since the engine is an eager option
             require_on_spark(str(self.name), value, self.taken)
         return value
 
 
 def engine_options(function: F) -> F:
-    """Give a command the flags of the engine, which the library's functions take as keywords."""
+    """Add the flags of the engine to a command; the library's functions take them as keywords."""
     for option in (
         click.option(
             "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark; may be given several times."

@@ -1,8 +1,8 @@
-"""Ctrl-C and a polite kill: the run clears away what it wrote aside, says so, and leaves with 130.
+"""SIGINT (Ctrl-C) and SIGTERM: the run deletes its temporary files, says so, and exits with 130.
 
-The first signal interrupts the main thread as soon as it is back from compiled code, or at the next check
-(`_core.stopping`). The second ends the process at once, whatever that thread is doing: a thread of its own hears of
-every signal, for Python's handlers run in the main thread only.
+The first signal interrupts the main thread as soon as it returns from compiled code, or at the next check
+(`_core.stopping`). The second ends the process at once, whatever the main thread is doing: Python's handlers run in the
+main thread only, so a thread of its own is told of every signal.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from recloak._core import files, stopping
 INTERRUPTED = 130
 STOPPED = "stopped; nothing was left half-written"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_GRACE = 0.3  # seconds that a run may still take to leave by itself when it is told twice
+_GRACE = 0.3  # seconds that a run may still take to exit by itself after the second signal
 
 
 def listen() -> None:
-    """Take both signals from here on, but none that whoever started us had ignored, such as nohup."""
-    sys.unraisablehook = _pass_over
-    for sign in _SIGNALS:
-        if signal.getsignal(sign) is not signal.SIG_IGN:
-            signal.signal(sign, _stop)
-    heard, told = socket.socketpair()
-    told.setblocking(False)
-    signal.set_wakeup_fd(told.detach(), warn_on_full_buffer=False)
-    threading.Thread(target=_watch, args=(heard,), name="signals", daemon=True).start()
+    """Handle both signals from now on, except those that the parent process ignores, as nohup does."""
+    sys.unraisablehook = _ignore_interrupts
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _stop)
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    signal.set_wakeup_fd(writer.detach(), warn_on_full_buffer=False)
+    threading.Thread(target=_await_second, args=(reader,), name="signals", daemon=True).start()
 
 
 def leave(code: int) -> NoReturn:
-    """Leave with an exit code, deaf to late signals; an interrupted run waits for no thread that still computes."""
-    for sign in _SIGNALS:
-        signal.signal(sign, signal.SIG_IGN)
+    """Exit with a code, ignoring late signals; an interrupted run does not wait for threads that still compute."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     if code == INTERRUPTED:
         files.clear_away()
         with suppress(OSError, ValueError):
@@ -54,11 +54,11 @@ def _stop(*_: Any) -> None:
     stopping.ask()
 
 
-def _watch(heard: socket.socket) -> None:
-    """Wait for the second signal; those that a server has taken over are its own."""
+def _await_second(reader: socket.socket) -> None:
+    """Exit at the second signal; signals that a server handles itself do not count."""
     n = 0
     while n < 2:
-        n += sum(sign in _SIGNALS and signal.getsignal(sign) is _stop for sign in heard.recv(1))
+        n += sum(number in _SIGNALS and signal.getsignal(number) is _stop for number in reader.recv(1))
     time.sleep(_GRACE)
     with files.moving:
         files.clear_away()
@@ -66,7 +66,7 @@ def _watch(heard: socket.socket) -> None:
         os._exit(INTERRUPTED)
 
 
-def _pass_over(lost: Any) -> None:
-    """Print what was raised where nobody could catch it, but no interruption: that one is remembered."""
-    if not issubclass(lost.exc_type, KeyboardInterrupt):
-        sys.__unraisablehook__(lost)
+def _ignore_interrupts(unraisable: Any) -> None:
+    """Print an exception that could not be raised, unless it is an interruption, which `_core.stopping` remembers."""
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)

@@ -1,13 +1,11 @@
-"""The door: finds the command, runs it, and turns every error into one sentence and an exit code."""
+"""The entry point: finds the command, runs it, and turns every error into one sentence and an exit code."""
 
 from __future__ import annotations
 
 import ast
-import importlib
 import importlib.util
 import logging
 import os
-import pkgutil
 import re
 import sys
 import traceback
@@ -17,7 +15,7 @@ from typing import NoReturn
 import click
 
 from recloak._cli import interrupts
-from recloak._cli.command_groups import Group
+from recloak._cli.command_groups import PackageGroup
 from recloak._core import stopping
 from recloak._core.errors import RecloakError
 from recloak._core.logger import log
@@ -26,21 +24,8 @@ _COMMANDS = "recloak._cli.commands"
 _BUG = 3
 
 
-class LazyGroup(Group):
-    """A group whose commands are the files of ``_cli.commands``, imported when they are asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
-        """Name the commands."""
-        package = importlib.import_module(_COMMANDS)
-        return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(package.__path__))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        module = importlib.import_module(f"{_COMMANDS}.{cmd_name.replace('-', '_')}")
-        found: click.Command = module.command
-        return found
+class MainGroup(PackageGroup):
+    """The group of all commands."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by the first line of their files, so that help imports none of them."""
@@ -49,14 +34,17 @@ class LazyGroup(Group):
 
 
 def _about(name: str) -> str:
-    """Read what a command is for: the first line of its file, behind the colon."""
-    found = importlib.util.find_spec(f"{_COMMANDS}.{name.replace('-', '_')}")
-    text = ast.get_docstring(ast.parse(Path(str(found and found.origin)).read_text(encoding="utf-8"))) or ""
+    """Return what a command is for: the first line of its file, after the colon."""
+    spec = importlib.util.find_spec(f"{_COMMANDS}.{name}")
+    text = ast.get_docstring(ast.parse(Path(str(spec and spec.origin)).read_text(encoding="utf-8"))) or ""
     about = text.splitlines()[0].partition(": ")[2].rstrip(".")
     return about[:1].upper() + about[1:] + "."
 
 
-@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+
+
+@click.command(cls=MainGroup, package=_COMMANDS, context_settings=_SETTINGS)
 @click.version_option(package_name="recloak")
 @click.option("--debug", is_flag=True, help="Show the traceback of whatever goes wrong.")
 @click.pass_context
@@ -108,37 +96,37 @@ def _run(arguments: list[str], handler: _TerminalHandler) -> int:
     stopping.begin()
     try:
         result = cli.main(args=arguments, prog_name="recloak", standalone_mode=False, obj=handler)
-    except click.exceptions.Exit as leave:
-        return leave.exit_code
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return 2
     except BaseException as error:  # whatever a library made of an interruption, panics included
         if stopping.asked() or isinstance(error, KeyboardInterrupt | click.Abort):
-            return _say(interrupts.STOPPED, interrupts.INTERRUPTED)
+            return _fail(interrupts.STOPPED, interrupts.INTERRUPTED)
         if not isinstance(error, Exception):
             raise
-        return _tell(error, handler.debug)
+        return _report(error, handler.debug)
     return result if isinstance(result, int) else 0
 
 
-def _tell(error: Exception, debug: bool) -> int:
-    """Say an error in one sentence and give its exit code."""
+def _report(error: Exception, debug: bool) -> int:
+    """Print an error in one sentence and return its exit code."""
     match error:
         case click.UsageError():
-            return _say(f"{error.format_message().rstrip('.')}; see: {_path(error)} --help", 2)
+            return _fail(f"{error.format_message().rstrip('.')}; see: {_path(error)} --help", 2)
         case click.ClickException():
-            return _say(error.format_message(), 2)
+            return _fail(error.format_message(), 2)
         case RecloakError():
-            return _say(as_flags(str(error)), error.exit_code)
+            return _fail(as_flags(str(error)), error.exit_code)
         case BrokenPipeError():
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         case OSError():
-            return _say(_system_sentence(error), 2)
+            return _fail(_system_sentence(error), 2)
         case MemoryError():
-            return _say("there is not enough memory for this source", 2)
-        case _:  # the last line of defence: never a traceback
+            return _fail("there is not enough memory for this source", 2)
+        case _:  # never a traceback
             return _bug(error, debug)
 
 
@@ -148,9 +136,9 @@ _KEYWORD = re.compile(r"\b([a-z][a-z_]*)=(\.\.\.|True|'[^' ]*'|\d+)")
 def as_flags(sentence: str) -> str:
     """Return a sentence of the library with its keywords written as flags: ``user=...`` becomes ``--user``."""
 
-    def flag(found: re.Match[str]) -> str:
-        value = "" if found[2] in ("...", "True") else " " + found[2].strip("'")
-        return f"--{found[1].replace('_', '-')}{value}"
+    def flag(match: re.Match[str]) -> str:
+        value = "" if match[2] in ("...", "True") else " " + match[2].strip("'")
+        return f"--{match[1].replace('_', '-')}{value}"
 
     return _KEYWORD.sub(flag, sentence)
 
@@ -160,18 +148,17 @@ def _path(error: click.UsageError) -> str:
 
 
 def _system_sentence(error: OSError) -> str:
-    where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{(error.strerror or str(error)).lower()}"
+    prefix = f"{error.filename}: " if error.filename else ""
+    return f"{prefix}{(error.strerror or str(error)).lower()}"
 
 
 def _bug(error: Exception, debug: bool) -> int:
     if debug:
         traceback.print_exception(error)
-    return _say(
-        f"a bug in recloak, not your mistake: {type(error).__name__}: {error} (recloak --debug shows where)", _BUG
-    )
+    sentence = f"a bug in recloak, not your mistake: {type(error).__name__}: {error} (recloak --debug shows where)"
+    return _fail(sentence, _BUG)
 
 
-def _say(sentence: str, code: int) -> int:
+def _fail(sentence: str, code: int) -> int:
     click.echo(f"recloak: {sentence}", err=True)
     return code

@@ -1,8 +1,7 @@
 """Paths on the command line, checked while it is parsed.
 
-A wrong name is told before anything that does the work is imported, in the sentence the work would have ended with.
-Each kind of path is a click type; a command declares which kind a parameter is and is given what it would have been
-given by ``click.Path`` or plain text.
+A wrong name is reported before anything heavy is imported, in the same sentence that the work would have failed with.
+Each kind of path is a click type; the command gets a ``Path`` or the plain text.
 """
 
 from __future__ import annotations
@@ -25,19 +24,21 @@ _MANIFEST = "manifest.json"
 
 
 class PathType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A path of one kind: made by ``make``, held against ``check``; an address is left to whoever opens it."""
+    """A kind of path: converted by ``convert_to`` and checked by ``check``; a remote address is not checked."""
 
     name = "path"
 
-    def __init__(self, make: Callable[[str], Any], check: Callable[[Path], None], *, remote: bool = False) -> None:
-        self.make, self.check, self.remote = make, check, remote
+    def __init__(
+        self, convert_to: Callable[[str], Any], check: Callable[[Path], None], *, remote: bool = False
+    ) -> None:
+        self.convert_to, self.check, self.remote = convert_to, check, remote
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002 (click's signature)
-        """Check a path; what a cluster reads lies where this machine may not see it."""
+        """Check a path, unless a cluster reads it, whose files this machine may not see."""
         elsewhere = self.remote and (_ADDRESS.match(str(value)) or (ctx and ctx.params.get("engine") == "spark"))
         if not elsewhere and not (ctx and ctx.resilient_parsing):
             self.check(Path(value))
-        return self.make(value)
+        return self.convert_to(value)
 
 
 def _readable(path: Path) -> None:
@@ -72,7 +73,7 @@ def _store(path: Path) -> None:
 
 
 def _file_or_folder_place(path: Path) -> None:
-    """Check a place that becomes a file or a folder; made-up data never take the place of a file that is there."""
+    """Check a path that becomes a file or a folder; synthetic data never replace an existing file."""
     if path.is_dir() or not path.suffix:
         require_folder_place(path)
     elif path.exists():
@@ -86,6 +87,7 @@ SOURCE_PATH = PathType(Path, _readable, remote=True)
 TABLE = PathType(str, _table)
 RELEASE = PathType(Path, _release)
 FOLDER = PathType(Path, _folder)
+PRIVATE_FOLDER = click.Path(path_type=Path)
 STORE = PathType(str, _store, remote=True)
 NEW_STORE = PathType(str, require_parent, remote=True)
 NEW_TOKENS = PathType(str, require_parent)
@@ -96,7 +98,7 @@ NEW_FILE_OR_FOLDER = PathType(Path, _file_or_folder_place)
 
 
 def new_file(*endings: str) -> PathType:
-    """Give the type of a file to write whose name ends in one of ``endings``, so that no source is written over."""
+    """Return the type of a file to write that ends in one of ``endings``, so that no source is overwritten."""
 
     def check(path: Path) -> None:
         if path.suffix not in endings:
@@ -109,8 +111,8 @@ def new_file(*endings: str) -> PathType:
 PAGE = new_file(".html")
 
 
-def require_apart(out: Path | None, *sources: str | Path) -> None:
-    """Refuse to write over what is read."""
+def require_distinct(out: Path | None, *sources: str | Path) -> None:
+    """Raise OptionError if the output is one of the sources."""
     for source in sources:
         if out is not None and out.exists() and Path(source).exists() and out.samefile(source):
             raise OptionError(f"--out must not be the source itself, got {str(out)!r}")

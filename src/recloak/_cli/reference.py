@@ -1,4 +1,4 @@
-"""The reference of the commands, made from themselves: ``python -m recloak._cli.reference docs/commands.md``."""
+"""The reference of the commands, made from their help: ``python -m recloak._cli.reference docs/commands.md``."""
 
 from __future__ import annotations
 
@@ -23,24 +23,23 @@ done or verdict *pass*, 1 for verdict *fail*, 2 for bad input or usage, 3 for a 
 
 
 def reference() -> str:
-    """Give the help of every command as one Markdown text."""
+    """Return the help of every command as one Markdown text."""
     context = click.Context(cli, info_name="recloak", **cli.context_settings)
     return _HEAD + "".join(_entries(cli, context))
 
 
 def _entries(command: click.Command, context: click.Context) -> Iterator[str]:
-    """Give one entry per command, going down into groups."""
     if command is not cli:
         with context.scope():
             context.terminal_width = context.max_content_width = _WIDTH
             yield f"\n## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
-            below = command.get_command(context, name)
-            assert below is not None
-            yield from _entries(below, click.Context(below, info_name=name, parent=context))
+            child = command.get_command(context, name)
+            assert child is not None
+            yield from _entries(child, click.Context(child, info_name=name, parent=context))
 
 
 if __name__ == "__main__":
-    with written_file(Path(sys.argv[1])) as aside:
-        aside.write_text(reference(), encoding="utf-8")
+    with written_file(Path(sys.argv[1])) as temporary:
+        temporary.write_text(reference(), encoding="utf-8")

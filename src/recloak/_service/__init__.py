@@ -1,4 +1,4 @@
-"""The service: posting advice and related lists over HTTP, safe to put on a network.
+"""The service: posting advice and related lists over HTTP.
 
-The only room that knows the web framework. `schema` is the contract, `app` the routes, `server` the process.
+The only room that imports the web framework. `schema` defines the API, `app` the routes, `server` the process.
 """

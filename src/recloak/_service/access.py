@@ -1,4 +1,4 @@
-"""Who asks: the bearer token of a request, and what it may do.
+"""Authentication: the bearer token of a request, and what it may do.
 
 Routes call these functions themselves; as dependencies of the framework they would cost a tenth of a millisecond more.
 """
@@ -11,11 +11,11 @@ from typing import Any
 from fastapi import Request
 
 from recloak._service import metrics
-from recloak._service.parts import Parts
-from recloak._service.problems import Refused
+from recloak._service.api_errors import ApiError
+from recloak._service.resources import Resources
 from recloak._service.tokens import Token
 
-_UNIT = 1.0  # what every request costs
+_REQUEST_COST = 1.0
 _CHALLENGE = {"www-authenticate": "Bearer"}
 SECURITY: dict[str, Any] = {"security": [{"token": []}]}  # for OpenAPI: of a route
 SCHEMES: dict[str, Any] = {
@@ -23,42 +23,40 @@ SCHEMES: dict[str, Any] = {
 }
 
 
-def poster(request: Request) -> tuple[Token, str]:
-    """Give the token of a user and the user's name, or refuse."""
-    token = _holder(request)
+def require_user(request: Request) -> tuple[Token, str]:
+    """Return the token of a user and the user's name, or raise ApiError."""
+    token = _require_token(request)
     if token.user is None:
-        raise Refused("not_allowed")
+        raise ApiError("not_allowed")
     return token, token.user
 
 
-def administrator(request: Request) -> Token:
-    """Give the token of an administrator, or refuse."""
-    token = _holder(request)
-    if not token.admin:
-        raise Refused("not_allowed")
-    return token
+def require_administrator(request: Request) -> None:
+    """Raise ApiError unless the token is an administrator's."""
+    if not _require_token(request).admin:
+        raise ApiError("not_allowed")
 
 
-def charge(parts: Parts, token: Token, cost: float) -> None:
-    """Take what a request costs beyond its first unit, or refuse it and say when to come back."""
-    _take(parts, token, cost, paid=_UNIT)
+def charge(resources: Resources, token: Token, cost: float) -> None:
+    """Charge what a request costs beyond its first unit; raise ApiError with the time to wait if it is too much."""
+    _charge(resources, token, cost, paid=_REQUEST_COST)
 
 
-def _take(parts: Parts, token: Token, cost: float, paid: float = 0.0) -> None:
-    wait = 0.0 if parts.buckets is None else parts.buckets.take(token.number, cost, paid=paid)
+def _charge(resources: Resources, token: Token, cost: float, paid: float = 0.0) -> None:
+    wait = 0.0 if resources.limiter is None else resources.limiter.take(token.number, cost, paid=paid)
     if wait > 0:
         metrics.limited.inc()
-        raise Refused("too_many", headers={"retry-after": str(math.ceil(wait))})
+        raise ApiError("too_many", headers={"retry-after": str(math.ceil(wait))})
 
 
-def _holder(request: Request) -> Token:
-    """Give the valid token of a request, within its rate."""
-    parts: Parts = request.app.state.parts
+def _require_token(request: Request) -> Token:
+    """Return the valid token of a request, after charging the request to it."""
+    resources: Resources = request.app.state.resources
     scheme, _, text = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not text.strip():
-        raise Refused("no_token", headers=_CHALLENGE)
-    token = None if parts.guard is None else parts.guard.check(text.strip())
+        raise ApiError("no_token", headers=_CHALLENGE)
+    token = None if resources.tokens is None else resources.tokens.check(text.strip())
     if token is None:
-        raise Refused("bad_token", headers=_CHALLENGE)
-    _take(parts, token, _UNIT)
+        raise ApiError("bad_token", headers=_CHALLENGE)
+    _charge(resources, token, _REQUEST_COST)
     return token

@@ -1,17 +1,25 @@
-"""From a request to advice: find the titles, take the writer's corrections, ask the advisor, give names to items."""
+"""Posting advice: everything that is prepared before the first request, and the answer to one request."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from recloak._mentions.advisor import Advice, advise
+from recloak._core.errors import InputError
+from recloak._mentions.advisor import Advice, AdvisorIndex, advise, prepare_advisor
 from recloak._mentions.advisor import DraftChange as AdvisedChange
-from recloak._mentions.oracle_guard import BANDS, LAST_BAND
+from recloak._mentions.found_mentions import popularity_of
+from recloak._mentions.oracle_guard import BANDS, LAST_BAND, OracleGuard
+from recloak._mentions.post_files import TitleList
 from recloak._mentions.title_finder import FoundTitle, find_titles
+from recloak._mentions.title_matching import TitleIndex, index_titles
+from recloak._service.catalogue import Catalogue, Item, build_catalogue
 from recloak._service.schema import AdviceRequest, AdviceResponse, Band, Change, Found, Gives, Named, Tier
-from recloak._service.state import Advisor
-from recloak._service.title_search import Item, TitleSearch
+
+if TYPE_CHECKING:
+    from recloak._mentions.model import Mentions
+    from recloak._ratings.model import Ratings
 
 WORDS = {
     "1 to 10": "nearly alone",
@@ -20,12 +28,56 @@ WORDS = {
     LAST_BAND: "one of thousands",
 }
 _ORDER = {name: place for place, name in enumerate(name for _, name in BANDS)}
-_MOST_ALTERNATIVES = 8
+_MAX_ALTERNATIVES = 8
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Advisor:
+    """What advice needs: the prepared ratings and titles, and what people said before."""
+
+    index: AdvisorIndex
+    titles: TitleIndex
+    catalogue: Catalogue
+    users: dict[str, Item]  # by the name that a token carries
+    earlier: dict[Item, list[Item]] = field(default_factory=dict)  # by user: the items named in public before
+
+    def rated_by(self, user: Item) -> set[Item]:
+        """Return the items that a user rated."""
+        index = self.index
+        row = index.ratings.row(index.user_numbers[user])
+        return {index.item_ids[item] for item in index.ratings.items[row].tolist()}
+
+
+def prepare(
+    ratings: Ratings, titles: TitleList, mentions: Mentions | None = None, *, guard: OracleGuard | None = None
+) -> Advisor:
+    """Prepare ratings, titles and known mentions for advice, and advise once, so that the kernels are compiled."""
+    if ratings.n_users < 2:
+        raise InputError(f"advice needs the ratings of at least 2 users, got {ratings.n_users}")
+    catalogue = build_catalogue(titles, ratings.item_ids)
+    title_index = index_titles(catalogue.titles, popularity=popularity_of(ratings))
+    users = ratings.user_ids.ids.to_list()
+    by_name = {str(user): user for user in users}
+    index = prepare_advisor(ratings, guard=guard)
+    advisor = Advisor(index, title_index, catalogue, by_name, _earlier_mentions(ratings, mentions))
+    advise(index, users[0], [], list(advisor.rated_by(users[0]))[:2], k=1)
+    return advisor
+
+
+def _earlier_mentions(ratings: Ratings, mentions: Mentions | None) -> dict[Item, list[Item]]:
+    if mentions is None:
+        return {}
+    rows = zip(mentions.users.tolist(), mentions.indptr, mentions.indptr[1:], strict=False)
+    return {
+        ratings.user_ids.ids[user]: ratings.item_ids.decode(mentions.items[start:end]).to_list()
+        for user, start, end in rows
+        if user >= 0
+    }
 
 
 @dataclass(frozen=True, slots=True)
-class _Meant:
-    """A find as the writer means it."""
+class _Mention:
+    """A title found in the text, with the writer's corrections."""
 
     find: FoundTitle
     start: int
@@ -35,21 +87,21 @@ class _Meant:
     counted: bool
 
 
-def answer(advisor: Advisor, user: Item, asked: AdviceRequest) -> AdviceResponse:
-    """Answer one request of one user."""
-    earlier = [*advisor.said_by(user), *asked.earlier]
-    own = advisor.has_rated(user)
-    meant = [] if asked.text is None else list(_meant(advisor, asked, own))
-    draft = asked.items or [one.item for one in meant if one.counted and one.item is not None]
-    k = min(asked.k, advisor.index.ratings.n_users - 1)
+def answer(advisor: Advisor, user: Item, request: AdviceRequest) -> AdviceResponse:
+    """Return the answer to a user's request."""
+    earlier = [*advisor.earlier.get(user, ()), *request.earlier]
+    rated = advisor.rated_by(user)
+    mentions = [] if request.text is None else list(_mentions(advisor, request, rated))
+    draft = request.items or [one.item for one in mentions if one.counted and one.item is not None]
+    k = min(request.k, advisor.index.ratings.n_users - 1)
     advice = advise(advisor.index, user, earlier, draft, k=k)
-    telling = own - set(earlier)
+    revealing = rated - set(earlier)
     return AdviceResponse(
         k=advice.k,
         before=_band(advice.before),
         after=_band(advice.after),
         hidden=advice.hidden,
-        finds=[_found(one, advice, telling, advisor) for one in meant],
+        finds=[_found(one, advice, revealing, advisor) for one in mentions],
         drops=[_change(one, advisor.catalogue) for one in advice.drops],
         adds=[_change(one, advisor.catalogue) for one in advice.adds],
         cheapest=None if advice.cheapest is None else _change(advice.cheapest, advisor.catalogue),
@@ -57,38 +109,38 @@ def answer(advisor: Advisor, user: Item, asked: AdviceRequest) -> AdviceResponse
     )
 
 
-def _meant(advisor: Advisor, asked: AdviceRequest, own: set[Item]) -> Iterable[_Meant]:
-    """Give the finds with the writer's corrections.
+def _mentions(advisor: Advisor, request: AdviceRequest, rated: set[Item]) -> Iterable[_Mention]:
+    """Yield the titles found in the text, with the writer's corrections.
 
     A possible find counts once it is confirmed, or if the writer rated the item: a title that the writer did not rate
-    misleads an attacker, and must not be counted for hidden before somebody says that it is one.
+    misleads an attacker, and must not make the writer look hidden before somebody confirms it.
     """
-    text = asked.text or ""
-    chosen = {choice.start: choice.item for choice in asked.choices}
-    units = Units(text)
+    text = request.text or ""
+    chosen = {choice.start: choice.item for choice in request.choices}
+    utf16 = Utf16Offsets(text)
     for find in find_titles(text, advisor.titles):
-        start, end = units.of(find.start), units.of(find.end)
+        start, end = utf16.offset(find.start), utf16.offset(find.end)
         if start in chosen:
             item = chosen[start]
-            yield _Meant(find, start, end, item, "sure", counted=item is not None)
+            yield _Mention(find, start, end, item, "sure", counted=item is not None)
         else:
             item = advisor.titles.titles[find.title].id
             sure = find.tier == "sure"
-            yield _Meant(find, start, end, item, "sure" if sure else "possible", counted=sure or item in own)
+            yield _Mention(find, start, end, item, "sure" if sure else "possible", counted=sure or item in rated)
 
 
-class Units:
-    """Places in a text, from characters to UTF-16 code units."""
+class Utf16Offsets:
+    """Converts offsets in a text from characters to UTF-16 code units."""
 
     def __init__(self, text: str) -> None:
-        self._wide = [] if text.isascii() else [n for n, sign in enumerate(text) if sign > "\uffff"]
+        self._wide = [] if text.isascii() else [n for n, character in enumerate(text) if character > "\uffff"]
 
-    def of(self, place: int) -> int:
-        """Give the number of code units before a character."""
+    def offset(self, place: int) -> int:
+        """Return the number of code units before a character."""
         return place + sum(wide < place for wide in self._wide)
 
 
-def _found(one: _Meant, advice: Advice, telling: set[Item], advisor: Advisor) -> Found:
+def _found(one: _Mention, advice: Advice, revealing: set[Item], advisor: Advisor) -> Found:
     titles, catalogue = advisor.titles.titles, advisor.catalogue
     others = [titles[place].id for place in (one.find.title, *one.find.others)]
     return Found(
@@ -96,17 +148,17 @@ def _found(one: _Meant, advice: Advice, telling: set[Item], advisor: Advisor) ->
         end=one.end,
         text=one.find.text,
         item=one.item,
-        title=None if one.item is None else catalogue.name(one.item),
+        title=None if one.item is None else catalogue.title(one.item),
         tier=one.tier,
         counted=one.counted,
-        gives=_gives(one, advice, telling),
-        alternatives=[_named(item, catalogue) for item in others if item != one.item][:_MOST_ALTERNATIVES],
+        gives=_gives(one, advice, revealing),
+        alternatives=[_named(item, catalogue) for item in others if item != one.item][:_MAX_ALTERNATIVES],
     )
 
 
-def _gives(one: _Meant, advice: Advice, telling: set[Item]) -> Gives:
-    """Say how much a mention gives away: by the band without it, and by which one gives most."""
-    if not one.counted or one.item not in telling:
+def _gives(one: _Mention, advice: Advice, revealing: set[Item]) -> Gives:
+    """Return how much a mention gives away, judged by the band without it and by which mention gives most."""
+    if not one.counted or one.item not in revealing:
         return "nothing"
     if one.item == advice.telling and not advice.hidden:
         return "most"
@@ -118,7 +170,7 @@ def _band(name: str) -> Band:
     return Band(band=name, words=WORDS[name])
 
 
-def _change(change: AdvisedChange, catalogue: TitleSearch) -> Change:
+def _change(change: AdvisedChange, catalogue: Catalogue) -> Change:
     return Change(
         drop=[_named(item, catalogue) for item in change.drop],
         add=[_named(item, catalogue) for item in change.add],
@@ -126,5 +178,5 @@ def _change(change: AdvisedChange, catalogue: TitleSearch) -> Change:
     )
 
 
-def _named(item: Item, catalogue: TitleSearch) -> Named:
-    return Named(item=item, title=catalogue.name(item))
+def _named(item: Item, catalogue: Catalogue) -> Named:
+    return Named(item=item, title=catalogue.title(item))

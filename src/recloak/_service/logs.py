@@ -1,7 +1,7 @@
-"""Structured logs: one JSON object per line, of what happened and never of what was said.
+"""Structured logs: one JSON object per line that says what happened, without anything that a request contained.
 
-A line of a request has the route's pattern, not the address; of a failure the kind and the place in the code, not the
-message, for a message may repeat a value.
+The line of a request has the route's pattern, not the address; the line of a failure has the type of the error and
+where it was raised, not the message, because a message may repeat a value.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ log = logging.getLogger("recloak._service")
 
 
 class JsonLines(logging.Formatter):
-    """Writes a record as one JSON object."""
+    """Formats a record as one JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Give the line."""
+        """Return the line."""
         when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         line: dict[str, Any] = {"time": when, "level": record.levelname.lower(), "process": record.process}
         if record.name == log.name:
@@ -31,13 +31,13 @@ class JsonLines(logging.Formatter):
         return json.dumps(line)
 
 
-def tell(event: str, *, level: int = logging.INFO, **fields: Any) -> None:
-    """Log an event with fields that hold nothing of what was asked."""
+def log_event(event: str, *, level: int = logging.INFO, **fields: Any) -> None:
+    """Log an event; the fields must contain nothing of what was asked."""
     log.log(level, event, extra={"fields": fields})
 
 
 def failure(error: BaseException) -> dict[str, Any]:
-    """Describe an error by its kind and the places it came through."""
+    """Return the fields that describe an error: its type and the last lines of its traceback."""
     frames = traceback.extract_tb(error.__traceback__)[-6:]
     return {"error": type(error).__name__, "at": [f"{_short(one.filename)}:{one.lineno}" for one in frames]}
 

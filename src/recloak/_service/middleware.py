@@ -1,4 +1,4 @@
-"""What stands around every request: headers, limits, the log, the figures, and an answer whatever happens."""
+"""What is done for every request: headers, limits, the log, the metrics, and an answer whatever happens."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 from starlette.requests import ClientDisconnect
 
 from recloak._service import metrics
-from recloak._service.logs import failure, tell
+from recloak._service.api_errors import ApiError
+from recloak._service.logs import failure, log_event
 from recloak._service.options import ServeOptions
-from recloak._service.problems import Refused
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -36,34 +36,34 @@ HEADERS = (
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 )
 _VARY = (b"vary", b"origin")
-_GONE = 499  # the client left before the answer: for the log only
+_CLIENT_GONE = 499  # the client left before the answer: for the log only
 _OTHER = "other"
 
 
 @dataclass(slots=True)
 class _Exchange:
-    """One request under way."""
+    """One request in progress."""
 
     scope: Scope
-    extra: tuple[tuple[bytes, bytes], ...]
-    began: float = field(default_factory=time.perf_counter)
+    cors: tuple[tuple[bytes, bytes], ...]
+    started: float = field(default_factory=time.perf_counter)
     status: int = 0
     is_head: bool = False
 
     @property
     def is_shared(self) -> bool:
-        """Whether a page of another origin may read the answer."""
-        return len(self.extra) > 1
+        """True if a page of another origin may read the answer."""
+        return len(self.cors) > 1
 
 
 class RequestMiddleware:
-    """Wraps the application; nothing it raises reaches the server, and nothing leaves without the headers."""
+    """Wraps the application: no error of it reaches the server, and every answer has the security headers."""
 
     def __init__(self, app: Application, options: ServeOptions) -> None:
         self._app, self._options, self._origins = app, options, options.origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; what is not HTTP goes through (start and stop) or is turned away."""
+        """Answer one request; start and stop are passed on, and web sockets are closed."""
         if scope["type"] == "http":
             await self._answer(scope, receive, send)
         elif scope["type"] == "lifespan":
@@ -72,36 +72,36 @@ class RequestMiddleware:
             await send({"type": "websocket.close", "code": 1000})
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        exchange = _Exchange(scope, self._sharing(scope), is_head=scope["method"] == "HEAD")
+        exchange = _Exchange(scope, self._cors_headers(scope), is_head=scope["method"] == "HEAD")
         if exchange.is_head:
             scope["method"] = "GET"
-        sending = _sending(exchange, send)
+        send = _with_headers(exchange, send)
         try:
-            await self._within_limits(exchange, receive, sending)
-        except Refused as refused:
-            await _refuse(exchange, refused, sending)
+            await self._within_limits(exchange, receive, send)
+        except ApiError as error:
+            await _send_error(exchange, error, send)
         except TimeoutError:
-            await _refuse(exchange, Refused("timeout", headers={"retry-after": "5"}), sending)
+            await _send_error(exchange, ApiError("timeout", headers={"retry-after": "5"}), send)
         except ClientDisconnect:
-            exchange.status = exchange.status or _GONE
+            exchange.status = exchange.status or _CLIENT_GONE
         except Exception as error:  # the last line of defence: an answer, and no message in the log
-            tell("failed", level=logging.ERROR, route=_route(scope), **failure(error))
-            await _refuse(exchange, Refused("internal"), sending)
+            log_event("failed", level=logging.ERROR, route=_route(scope), **failure(error))
+            await _send_error(exchange, ApiError("internal"), send)
         finally:
-            _account(exchange)
+            _record(exchange)
 
     async def _within_limits(self, exchange: _Exchange, receive: Receive, send: Send) -> None:
         if _is_preflight(exchange.scope) and exchange.is_shared:
             await send({"type": "http.response.start", "status": 204, "headers": []})
             await send({"type": "http.response.body", "body": b""})
             return
-        if _said_length(exchange.scope) > self._options.max_body:
-            raise Refused("too_large", headers={"connection": "close"})
+        if _declared_length(exchange.scope) > self._options.max_body:
+            raise ApiError("too_large", headers={"connection": "close"})
         async with asyncio.timeout(self._options.timeout):
-            await self._app(exchange.scope, _counting(receive, self._options.max_body), send)
+            await self._app(exchange.scope, _limited(receive, self._options.max_body), send)
 
-    def _sharing(self, scope: Scope) -> tuple[tuple[bytes, bytes], ...]:
-        """Give the headers that let a page of an allowed origin read the answer (CORS); none by default."""
+    def _cors_headers(self, scope: Scope) -> tuple[tuple[bytes, bytes], ...]:
+        """Return the CORS headers that let a page of an allowed origin read the answer; none by default."""
         if not self._origins:
             return ()
         origin = _header(scope, b"origin")
@@ -117,15 +117,15 @@ class RequestMiddleware:
         )
 
 
-def _sending(exchange: _Exchange, send: Send) -> Send:
-    """Add the headers to every answer, note its status, and leave the body out where only the head was asked for."""
+def _with_headers(exchange: _Exchange, send: Send) -> Send:
+    """Return ``send`` with the headers added, the status recorded, and the body left out for HEAD."""
     shared = exchange.is_shared
     always = tuple((n, b"cross-origin" if shared and n == b"cross-origin-resource-policy" else v) for n, v in HEADERS)
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             exchange.status = message["status"]
-            message["headers"] = [*message.get("headers", ()), *always, *exchange.extra]
+            message["headers"] = [*message.get("headers", ()), *always, *exchange.cors]
         elif exchange.is_head:
             message = {**message, "body": b""}
         await send(message)
@@ -133,39 +133,38 @@ def _sending(exchange: _Exchange, send: Send) -> Send:
     return sending
 
 
-def _counting(receive: Receive, most: int) -> Receive:
-    """Count the bytes of a body as they come, so that one without a said length is bounded too."""
+def _limited(receive: Receive, max_bytes: int) -> Receive:
+    """Return ``receive`` with a limit on the bytes of the body, for bodies that do not declare their length."""
     total = 0
 
-    async def counting() -> Message:
+    async def receiving() -> Message:
         nonlocal total
         message = await receive()
         total += len(message.get("body", b""))
-        if total > most:
-            raise Refused("too_large", headers={"connection": "close"})
+        if total > max_bytes:
+            raise ApiError("too_large", headers={"connection": "close"})
         return message
 
-    return counting
+    return receiving
 
 
-async def _refuse(exchange: _Exchange, refused: Refused, send: Send) -> None:
-    """Answer with a problem, unless an answer has begun."""
-    if exchange.status:
-        return
-    answer = refused.answer()
-    await send({"type": "http.response.start", "status": answer.status_code, "headers": answer.raw_headers})
-    await send({"type": "http.response.body", "body": answer.body})
+async def _send_error(exchange: _Exchange, error: ApiError, send: Send) -> None:
+    """Send an error, unless an answer has begun."""
+    if not exchange.status:
+        response = error.response()
+        await send({"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers})
+        await send({"type": "http.response.body", "body": response.body})
 
 
-def _account(exchange: _Exchange) -> None:
-    """Log a request and count it, by its route's pattern."""
-    took = time.perf_counter() - exchange.began
+def _record(exchange: _Exchange) -> None:
+    """Log and count a request by its route's pattern."""
+    seconds = time.perf_counter() - exchange.started
     route = _route(exchange.scope)
     method = "HEAD" if exchange.is_head else exchange.scope["method"]
     method = method if method in ("GET", "HEAD", "POST", "OPTIONS") else _OTHER
     metrics.requests.labels(route, method, str(exchange.status)).inc()
-    metrics.seconds.labels(route).observe(took)
-    tell("request", route=route, method=method, status=exchange.status, ms=round(1000 * took, 2))
+    metrics.seconds.labels(route).observe(seconds)
+    log_event("request", route=route, method=method, status=exchange.status, ms=round(1000 * seconds, 2))
 
 
 def _route(scope: Scope) -> str:
@@ -176,11 +175,10 @@ def _is_preflight(scope: Scope) -> bool:
     return scope["method"] == "OPTIONS" and _header(scope, b"access-control-request-method") != b""
 
 
-def _said_length(scope: Scope) -> int:
-    said = _header(scope, b"content-length")
-    return int(said) if said.isdigit() and len(said) < 20 else 0
+def _declared_length(scope: Scope) -> int:
+    text = _header(scope, b"content-length")
+    return int(text) if text.isdigit() and len(text) < 20 else 0
 
 
 def _header(scope: Scope, wanted: bytes) -> bytes:
-    found: bytes = next((value for name, value in scope["headers"] if name == wanted), b"")
-    return found
+    return next((value for name, value in scope["headers"] if name == wanted), b"")

@@ -1,4 +1,4 @@
-"""What `recloak serve` can be told, as flags or in a TOML file with the same names."""
+"""The options of `recloak serve`, as flags or in a TOML file with the same names, and the checks at its start."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from recloak._core.errors import InputError, OptionError
+from recloak._core.extras import require_extra
 from recloak._core.options import option
 from recloak._ratings.options import ReadOptions
+from recloak._service.tokens import TokenChecker
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -38,7 +40,7 @@ class ServeOptions(ReadOptions):
     )
 
     def check(self) -> None:
-        """Hold the rules between fields."""
+        """Raise OptionError if options do not go together."""
         super().check()
         if self.ratings is None and self.reading != ReadOptions():
             raise OptionError("how ratings are read (--user, --item, --reader ...) needs --ratings")
@@ -61,13 +63,29 @@ class ServeOptions(ReadOptions):
         return frozenset(one.strip() for one in (self.allow_origin or "").split(",") if one.strip())
 
 
+def require_servable(options: ServeOptions) -> None:
+    """Raise InputError for what cannot be served, before anything that takes long is imported or read."""
+    require_extra("web", "fastapi", "uvicorn", "prometheus_client", need="recloak serve")
+    if options.ratings is None and options.history is None:
+        raise InputError("there is nothing to serve: name --ratings and --titles, or --history, or all of them")
+    if options.tokens is None and options.ratings is not None:
+        raise InputError("advice needs --tokens FILE, made by `recloak token create --user ID`")
+    if options.tokens is None and options.host not in LOOPBACK:
+        raise InputError(f"to listen at {options.host}, beyond this machine, name --tokens FILE")
+    if options.tokens is not None:
+        TokenChecker(options.tokens).close()
+    for file in (options.titles, options.mentions, options.ratings):
+        if file is not None and not Path(file).exists():
+            raise InputError(f"{file}: there is no such file")
+
+
 def read_config(path: str | Path) -> dict[str, Any]:
     """Read options from a TOML file; names may be written with dashes as flags are."""
     file = Path(path)
     try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{file}: there is no such file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: not TOML: {error}") from error
-    return {name.replace("-", "_"): value for name, value in found.items()}
+    return {name.replace("-", "_"): value for name, value in values.items()}

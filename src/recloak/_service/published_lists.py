@@ -1,7 +1,7 @@
-"""Published related lists, ready to be given out; nothing that is not in the history can get here.
+"""The published related lists, as rendered answers; nothing but the history is read.
 
-The latest release is read whole, in one go, and swapped in at once, so that every answer comes from one complete
-release.
+The latest release is read completely and then replaces the one before in a single step, so that every answer comes from
+one complete release.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pydantic import BaseModel
 
 from recloak._core.errors import InputError
 from recloak._related.history import History, ReleaseRecord, lists_of, newest, releases, table_of
+from recloak._service.catalogue import Catalogue, Item
 from recloak._service.schema import HistoryAnswer, Moved, PastRelease, Related, RelatedAnswer
-from recloak._service.title_search import Item, TitleSearch
 
-_MOST_KEPT = 2_000
+_MAX_CACHED = 2_000
 Entries = list[tuple[int, Item]]  # (position from 1, related item)
 
 
@@ -38,72 +38,68 @@ class Rendered:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Held:
-    """One complete release, and what has been rendered of it."""
+class _Loaded:
+    """One complete release, and the answers that have been rendered from it."""
 
     release: ReleaseRecord
-    lists: dict[str, tuple[Item, Entries]]  # by the item's id in letters
+    lists: dict[str, tuple[Item, Entries]]  # by the item's id as text
     rendered: dict[str, Rendered] = field(default_factory=dict)
     past: OrderedDict[tuple[str, int], Rendered] = field(default_factory=OrderedDict)
 
 
 class PublishedLists:
-    """The latest published release and the way to earlier ones."""
+    """The latest published release, and access to earlier ones."""
 
-    def __init__(self, where: str | Path, catalogue: TitleSearch | None) -> None:
+    def __init__(self, where: str | Path, catalogue: Catalogue | None) -> None:
         self._catalogue = catalogue
         self._history = History(where, create=False)
-        self._held: _Held | None = None
-        self.is_fresh = False  # whether the last look into the history went well
+        self._loaded: _Loaded | None = None
+        self.is_fresh = False  # whether the history could be read when it was last looked at
         self.refresh()
         self._require_titles()
 
     @property
     def release(self) -> int | None:
-        """The number of the release that is given out."""
-        held = self._held
-        return None if held is None else held.release.number
+        """The number of the release that is served."""
+        loaded = self._loaded
+        return None if loaded is None else loaded.release.number
 
     def refresh(self) -> bool:
-        """Look for a newer release and swap it in whole; say whether there was one."""
+        """Load the latest release if it is a new one; return whether it is."""
         try:
-            found = self._look()
+            latest = newest(self._history)
+            is_new = latest is not None and latest.number != self.release
+            if latest is not None and is_new:
+                self._loaded = _Loaded(latest, _lists(self._history, latest.number))
         except BaseException:
             self.is_fresh = False
             raise
         self.is_fresh = True
-        return found
-
-    def _look(self) -> bool:
-        latest = newest(self._history)
-        found = latest is not None and latest.number != self.release
-        if latest is not None and found:
-            self._held = _Held(latest, _lists(self._history, latest.number))
-        return found
+        return is_new
 
     def related(self, item: str) -> Rendered | None:
-        """Give an item's list of the latest release; None: it has none."""
-        held = self._held
-        if held is None or item not in held.lists:
+        """Return an item's list in the latest release, or None if it has none."""
+        loaded = self._loaded
+        if loaded is None or item not in loaded.lists:
             return None
-        found = held.rendered.get(item)
+        found = loaded.rendered.get(item)
         if found is None:
-            found = held.rendered[item] = Rendered.of(self._answer(held, *held.lists[item]))
+            found = loaded.rendered[item] = Rendered.of(self._answer(loaded, *loaded.lists[item]))
         return found
 
     def history(self, item: str, last: int) -> Rendered | None:
-        """Give an item's lists through the last releases; None: it is in none of them."""
-        held = self._held
-        if held is None or "\0" in item:  # PostgreSQL has no such letter
+        """Return an item's lists in the last releases, or None if it is in none of them."""
+        loaded = self._loaded
+        if loaded is None or "\0" in item:  # PostgreSQL cannot store this character
             return None
-        found = held.past.get((item, last))
+        found = loaded.past.get((item, last))
         if found is None:
-            told = self._past(held, item, last)
-            if told is None:
+            answer = self._past(loaded, item, last)
+            if answer is None:
                 return None
-            found = held.past[(item, last)] = Rendered.of(told)
-            if len(held.past) > _MOST_KEPT:
-                held.past.popitem(last=False)
+            found = loaded.past[(item, last)] = Rendered.of(answer)
+            if len(loaded.past) > _MAX_CACHED:
+                loaded.past.popitem(last=False)
         return found
 
     def close(self) -> None:
@@ -111,25 +107,25 @@ class PublishedLists:
         self._history.close()
 
     def _require_titles(self) -> None:
-        """Refuse a history that shares no item with the titles: ids of another kind, or another catalogue."""
-        if self._held is None or self._catalogue is None or not self._held.lists:
+        """Raise InputError if the history shares no item with the titles: other ids, or another catalogue."""
+        if self._loaded is None or self._catalogue is None or not self._loaded.lists:
             return
-        if not self._held.lists.keys() & self._catalogue.by_letters.keys():
+        if not self._loaded.lists.keys() & self._catalogue.by_text_id.keys():
             self.close()
             raise InputError("no item of the history is in the title list; are the ids of the same kind?")
 
-    def _answer(self, held: _Held, item: Item, entries: Entries) -> RelatedAnswer:
-        about = held.release
+    def _answer(self, loaded: _Loaded, item: Item, entries: Entries) -> RelatedAnswer:
+        about = loaded.release
         related = self._related(entries)
         return RelatedAnswer(item=item, title=self._title(item), release=about.number, time=about.time, related=related)
 
-    def _past(self, held: _Held, item: str, last: int) -> HistoryAnswer | None:
-        shown = [one for one in releases(self._history) if one.number <= held.release.number][-last:]
+    def _past(self, loaded: _Loaded, item: str, last: int) -> HistoryAnswer | None:
+        shown = [one for one in releases(self._history) if one.number <= loaded.release.number][-last:]
         found = lists_of(self._history, item, [one.number for one in shown])
         if not found:
             return None
         lists = [[(place, self._id(name)) for place, name in found.get(one.number, [])] for one in shown]
-        told = [
+        past = [
             PastRelease(
                 release=one.number,
                 time=one.time,
@@ -139,13 +135,13 @@ class PublishedLists:
             for n, (one, entries) in enumerate(zip(shown, lists, strict=True))
         ]
         id_ = self._id(item)
-        return HistoryAnswer(item=id_, title=self._title(id_), releases=told[::-1])
+        return HistoryAnswer(item=id_, title=self._title(id_), releases=past[::-1])
 
     def _related(self, entries: Entries) -> list[Related]:
         return [Related(position=place, item=item, title=self._title(item)) for place, item in entries]
 
     def _moves(self, before: Entries, now: Entries) -> list[Moved]:
-        """Give what moved between two lists: those that are there now in order, then those that went."""
+        """Return what moved between two lists: the present items in order, then those that are gone."""
         old, new = ({item: place for place, item in entries} for entries in (before, now))
         changed = [item for item in (*new, *old) if old.get(item) != new.get(item)]
         return [self._moved(item, old.get(item), new.get(item)) for item in dict.fromkeys(changed)]
@@ -160,7 +156,7 @@ class PublishedLists:
         return int(name) if self._history.is_text is False else name
 
     def _title(self, item: Item) -> str | None:
-        return None if self._catalogue is None else self._catalogue.by_letters.get(str(item))
+        return None if self._catalogue is None else self._catalogue.by_text_id.get(str(item))
 
 
 def _lists(history: History, number: int) -> dict[str, tuple[Item, Entries]]:

@@ -1,8 +1,8 @@
-"""Loading anew on SIGHUP, without a gap: what is served stays until what comes after it is loaded whole.
+"""Reloading on SIGHUP without an interruption: the old application answers until the new one is loaded.
 
-One worker loads in a thread, changes over, and lets go of the old parts when the last answer from them is out; no
-connection is closed. Several workers are replaced one after the other by uvicorn. Where loading fails, the old ones
-stay and the log says why. Until they go, old and new take up memory side by side.
+A single worker loads in a thread, switches over, and closes the old application after its last answer; no connection is
+closed. Several workers are replaced one after the other by uvicorn. If loading fails, the old ones stay and the log
+says why. Meanwhile both are in memory.
 """
 
 from __future__ import annotations
@@ -24,66 +24,66 @@ from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
 from recloak._core.errors import RecloakError, SourceError
-from recloak._service.app import shielded
-from recloak._service.logs import tell
+from recloak._service.app import with_middleware
+from recloak._service.logs import log_event
 from recloak._service.middleware import Receive, Scope, Send
 
-_LONGEST = 3600  # seconds that loading anew may take
-_STOPPING = (signal.SIGINT, signal.SIGTERM)
+_LOAD_TIMEOUT = 3600  # seconds
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class Alone:
-    """The application of one worker: the one of the moment, which a hang-up replaces by one that is loaded anew."""
+class ReloadingApp:
+    """The application of a single worker, which SIGHUP replaces by a newly loaded one."""
 
     def __init__(self, load: Callable[[], FastAPI]) -> None:
-        self._load, self._held = load, _Held(load())
-        self._loading: threading.Thread | None = None
+        self._load, self._current = load, _RunningApp(load())
+        self._loader: threading.Thread | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or live from the server's start to its stop."""
+        """Answer one request, or start and stop with the server."""
         if scope["type"] == "lifespan":
-            await self._live(receive, send)
+            await self._run(receive, send)
         else:
-            await self._held.answer(scope, receive, send)
+            await self._current.answer(scope, receive, send)
 
-    async def _live(self, receive: Receive, send: Send) -> None:
+    async def _run(self, receive: Receive, send: Send) -> None:
         await receive()
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGHUP, self._hang_up, loop)
-        await self._held.life.__aenter__()
-        settle()
+        loop.add_signal_handler(signal.SIGHUP, self._start_reload, loop)
+        await self._current.lifespan.__aenter__()
+        freeze_memory()
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        await self._held.end()
+        await self._current.close()
         await send({"type": "lifespan.shutdown.complete"})
 
-    def _hang_up(self, loop: asyncio.AbstractEventLoop) -> None:
-        if self._loading is None or not self._loading.is_alive():
-            self._loading = threading.Thread(target=self._reload, args=(loop,), daemon=True)
-            self._loading.start()
+    def _start_reload(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._loader is None or not self._loader.is_alive():
+            self._loader = threading.Thread(target=self._reload, args=(loop,), daemon=True)
+            self._loader.start()
 
     def _reload(self, loop: asyncio.AbstractEventLoop) -> None:
         try:
-            loaded = _Held(self._load())
+            loaded = _RunningApp(self._load())
         except (RecloakError, OSError) as error:
-            tell_why(error)
+            log_load_error(error)
         else:
-            asyncio.run_coroutine_threadsafe(self._change(loaded), loop)
+            asyncio.run_coroutine_threadsafe(self._switch_to(loaded), loop)
 
-    async def _change(self, loaded: _Held) -> None:
-        await loaded.life.__aenter__()
-        old, self._held = self._held, loaded
-        tell("loaded anew")
-        await old.end()
+    async def _switch_to(self, loaded: _RunningApp) -> None:
+        await loaded.lifespan.__aenter__()
+        old, self._current = self._current, loaded
+        log_event("loaded anew")
+        await old.close()
         del old
-        settle()
+        freeze_memory()
 
 
-class _Held:
-    """An application, its life, and how many requests it is answering."""
+class _RunningApp:
+    """An application, its lifespan, and how many requests it is answering."""
 
     def __init__(self, app: FastAPI) -> None:
-        self._app, self.life, self._n_open = shielded(app), app.router.lifespan_context(app), 0
+        self._app, self.lifespan, self._n_open = with_middleware(app), app.router.lifespan_context(app), 0
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._n_open += 1
@@ -92,72 +92,72 @@ class _Held:
         finally:
             self._n_open -= 1
 
-    async def end(self) -> None:
-        """Wait for the last answer, and let go of what is loaded."""
+    async def close(self) -> None:
+        """Wait for the last answer, then close the application's resources."""
         while self._n_open:
             await asyncio.sleep(0.05)
-        await self.life.__aexit__(None, None, None)
+        await self.lifespan.__aexit__(None, None, None)
 
 
-class Together(Multiprocess):
-    """Several workers under uvicorn's watch, which may be stopped while they are being replaced."""
+class WorkerSupervisor(Multiprocess):
+    """Uvicorn's supervisor of several workers, which can also be stopped while it replaces them."""
 
-    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket], why: Path) -> None:
+    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket], error_file: Path) -> None:
         super().__init__(config, sockets)
-        self.should_exit = _Stop(self.signal_queue)
-        self._why = why
+        self.should_exit = _StopEvent(self.signal_queue)
+        self._error_file = error_file
 
     def restart_all(self) -> None:
-        """Replace the workers, with time to load; the sentence of one that could not load must not outlive it."""
-        usual = self.config.timeout_worker_healthcheck
-        self.config.timeout_worker_healthcheck = _LONGEST
+        """Replace the workers, with time to load; the error of a worker that could not load is forgotten."""
+        before = self.config.timeout_worker_healthcheck
+        self.config.timeout_worker_healthcheck = _LOAD_TIMEOUT
         try:
             super().restart_all()
         finally:
-            self.config.timeout_worker_healthcheck = usual
-        self._why.unlink(missing_ok=True)
+            self.config.timeout_worker_healthcheck = before
+        self._error_file.unlink(missing_ok=True)
 
     def keep_subprocess_alive(self) -> None:
-        """Look after the workers; with their end of the pipe closed here, a death in the middle shows at once."""
-        for one in self.processes:
-            one.child_conn.close()
+        """Restart workers that died; with their end of the pipe closed here, a death shows at once."""
+        for process in self.processes:
+            process.child_conn.close()
         super().keep_subprocess_alive()
 
 
-class _Stop(threading.Event):
-    """Is set, too, by a signal that waits in uvicorn's queue until the workers are replaced."""
+class _StopEvent(threading.Event):
+    """An event that is also set by a stop signal in uvicorn's queue, which waits until the workers are replaced."""
 
-    def __init__(self, waiting: list[int]) -> None:
+    def __init__(self, signal_queue: list[int]) -> None:
         super().__init__()
-        self._waiting = waiting
+        self._signal_queue = signal_queue
 
     def is_set(self) -> bool:
-        """Tell whether to stop."""
-        return super().is_set() or any(sign in _STOPPING for sign in self._waiting)
+        """Return whether to stop."""
+        return super().is_set() or any(number in _STOP_SIGNALS for number in self._signal_queue)
 
 
-def follow_parent() -> None:
-    """Leave hang-ups to the parent, and stop when it is gone: an orphan would keep the port."""
+def stop_with_parent() -> None:
+    """Leave SIGHUP to the parent process, and stop when it is gone: an orphan would keep the port."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+        threading.Thread(target=_stop_after, args=(parent,), daemon=True).start()
 
 
-def _follow(parent: Any) -> None:
+def _stop_after(parent: Any) -> None:
     parent.join()
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def settle() -> None:
-    """Let go of what was served before, and spare what is served now the collector's rounds: it stays for good."""
+def freeze_memory() -> None:
+    """Free what was served before, and exclude what is served now from garbage collection, since it stays."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()
 
 
-def tell_why(error: Exception) -> None:
-    """Log why something cannot be loaded: without the value, which may be somebody's rating."""
+def log_load_error(error: Exception) -> None:
+    """Log why something cannot be loaded, without the value, which may be somebody's rating."""
     fields = {"file": error.file, "line": error.line} if isinstance(error, SourceError) else {}
     reason = error.rule if isinstance(error, SourceError) else str(error)
-    tell("not loaded", level=logging.ERROR, reason=reason, **fields)
+    log_event("not loaded", level=logging.ERROR, reason=reason, **fields)

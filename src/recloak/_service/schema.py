@@ -1,7 +1,7 @@
-"""The contract of the HTTP API: what may be asked, what is answered, and the one shape of every error.
+"""The schema of the HTTP API: requests, responses, and the one shape of every error.
 
 Places in a text (``start``, ``end``) count UTF-16 code units, as JavaScript's strings do: a letter counts 1, most emoji
-count 2, and ``text.slice(start, end)`` gives the words that were found.
+count 2, and ``text.slice(start, end)`` is the text that was found.
 """
 
 from __future__ import annotations
@@ -10,39 +10,39 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-MOST_TEXT = 20_000  # characters; the slowest text costs the finder some 0.3 s, so that long ones count for several
-MOST_ITEMS = 500
-MOST_EARLIER = 5_000
+MAX_TEXT = 20_000  # characters; the slowest text costs the finder some 0.3 s, so that long ones count for several
+MAX_ITEMS = 500
+MAX_EARLIER = 5_000
 _LARGEST = 2**63 - 1
 
 
 def _as_whole(value: Any) -> Any:
-    """Take 2.0 for 2, as JSON does."""
+    """Read 2.0 as 2, as JSON does."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 _WHOLE = BeforeValidator(_as_whole)
 _Number = Annotated[int, Field(strict=True, ge=-_LARGEST, le=_LARGEST), _WHOLE]
-_Place = Annotated[int, Field(strict=True, ge=0, le=2 * MOST_TEXT), _WHOLE]
+_Place = Annotated[int, Field(strict=True, ge=0, le=2 * MAX_TEXT), _WHOLE]
 _K = Annotated[int, Field(strict=True, ge=1, le=1000), _WHOLE]
 ItemId = _Number | Annotated[str, Field(strict=True, max_length=200)]
 Tier = Literal["sure", "possible"]
 Gives = Literal["most", "much", "little", "nothing"]
 
 
-class _Asked(BaseModel):
-    """Base of what comes in: unknown names are refused."""
+class _Request(BaseModel):
+    """Base of what a client sends: unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _Told(BaseModel):
-    """Base of what goes out."""
+class _Response(BaseModel):
+    """Base of what the server sends."""
 
     model_config = ConfigDict(frozen=True)
 
 
-class Choice(_Asked):
+class Choice(_Request):
     """A find corrected by the writer."""
 
     start: _Place = Field(description="Where the find starts (UTF-16 code units).")
@@ -50,27 +50,27 @@ class Choice(_Asked):
 
 
 def _one_of(schema: dict[str, Any]) -> None:
-    """Say in JSON Schema that a draft is text or items, and that neither is null."""
+    """State in JSON Schema that a draft is either text or items, and that neither is null."""
     for name in ("text", "items"):
-        told = schema["properties"][name]
-        kind = next(one for one in told.pop("anyOf") if one.get("type") != "null")
-        told.pop("default", None)
-        told.update(kind)
+        field = schema["properties"][name]
+        kind = next(one for one in field.pop("anyOf") if one.get("type") != "null")
+        field.pop("default", None)
+        field.update(kind)
     schema["oneOf"] = [{"required": ["text"]}, {"required": ["items"]}]
 
 
-class AdviceRequest(_Asked):
+class AdviceRequest(_Request):
     """A draft, as text or as the items that it names."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_one_of)
 
-    text: str | None = Field(None, strict=True, max_length=MOST_TEXT, description="The draft as it would be posted.")
-    items: list[ItemId] | None = Field(None, max_length=MOST_ITEMS, description="The items that the draft names.")
+    text: str | None = Field(None, strict=True, max_length=MAX_TEXT, description="The draft as it would be posted.")
+    items: list[ItemId] | None = Field(None, max_length=MAX_ITEMS, description="The items that the draft names.")
     earlier: list[ItemId] = Field(
-        default_factory=list, max_length=MOST_EARLIER, description="Items that the writer has named in public before."
+        default_factory=list, max_length=MAX_EARLIER, description="Items that the writer has named in public before."
     )
     choices: list[Choice] = Field(
-        default_factory=list, max_length=MOST_ITEMS, description="Finds in the text that the writer corrected."
+        default_factory=list, max_length=MAX_ITEMS, description="Finds in the text that the writer corrected."
     )
     k: _K = Field(10, description="The writer wishes to stay beyond the first k.")
 
@@ -82,21 +82,21 @@ class AdviceRequest(_Asked):
         return self
 
 
-class Band(_Told):
+class Band(_Response):
     """How hidden the writer is: where they would stand in an attacker's list, never as a number."""
 
     band: str = Field(description="The band of places.", examples=["11 to 100"])
     words: str = Field(description="The same for people.", examples=["one of dozens"])
 
 
-class Named(_Told):
+class Named(_Response):
     """An item and its title, where it has one."""
 
     item: ItemId
     title: str | None
 
 
-class Found(_Told):
+class Found(_Response):
     """A title found in the text."""
 
     start: int = Field(description="Where it starts, in UTF-16 code units.")
@@ -110,7 +110,7 @@ class Found(_Told):
     alternatives: list[Named] = Field(description="Other items that these words may mean, the likeliest first.")
 
 
-class Change(_Told):
+class Change(_Response):
     """A change of the draft and the band it would lead to."""
 
     drop: list[Named]
@@ -118,7 +118,7 @@ class Change(_Told):
     band: Band
 
 
-class AdviceResponse(_Told):
+class AdviceResponse(_Response):
     """What the draft gives away, and what would help."""
 
     k: int = Field(description="As asked, or less where there are no more users than that.")
@@ -134,20 +134,20 @@ class AdviceResponse(_Told):
     n_unknown: int = Field(description="Mentions of items that nobody rated: they give nothing away.")
 
 
-class Problem(_Told):
+class Problem(_Response):
     """What went wrong: a code for programs, a sentence for people."""
 
     code: str
     message: str
 
 
-class ErrorAnswer(_Told):
+class ErrorAnswer(_Response):
     """The one shape of every error."""
 
     error: Problem
 
 
-class Related(_Told):
+class Related(_Response):
     """One entry of a related list."""
 
     position: int = Field(description="From 1; a position may be left empty.")
@@ -155,27 +155,23 @@ class Related(_Told):
     title: str | None
 
 
-class RelatedAnswer(_Told):
+class RelatedAnswer(Named):
     """An item's list in the latest published release."""
 
-    item: ItemId
-    title: str | None
     release: int
     time: int = Field(description="Seconds since 1970: the release was made from ratings up to then.")
     related: list[Related]
 
 
-class Moved(_Told):
+class Moved(Named):
     """How an entry changed from the release before."""
 
-    item: ItemId
-    title: str | None
     change: Literal["appeared", "vanished", "rose", "sank"]
     before: int | None = Field(description="Its position before; null: it was not there.")
     now: int | None = Field(description="Its position in this release; null: it is gone.")
 
 
-class PastRelease(_Told):
+class PastRelease(_Response):
     """An item's list in one release, and what moved since the one before."""
 
     release: int
@@ -184,27 +180,25 @@ class PastRelease(_Told):
     changes: list[Moved] = Field(description="Empty for the first release that is shown.")
 
 
-class HistoryAnswer(_Told):
+class HistoryAnswer(Named):
     """An item's list through the published releases, the newest first."""
 
-    item: ItemId
-    title: str | None
     releases: list[PastRelease]
 
 
-class SearchAnswer(_Told):
+class SearchAnswer(_Response):
     """Items whose titles hold the words searched for."""
 
     items: list[Named]
 
 
-class Alive(_Told):
+class Alive(_Response):
     """The process answers."""
 
     status: Literal["ok"]
 
 
-class Ready(_Told):
+class Ready(_Response):
     """What is served."""
 
     status: Literal["ready"]

@@ -1,7 +1,7 @@
-"""The process: check, load, listen, answer, stop.
+"""The server process: check, load, listen, answer, stop.
 
-One worker answers in this process; several are started, watched and, where one dies, started again by uvicorn. They
-share the socket, the rate limits and the figures, and each loads the ratings for itself.
+A single worker answers in this process; several are started, supervised and restarted by uvicorn. They share the
+socket, the rate limits and the metrics, and each loads the ratings itself.
 """
 
 from __future__ import annotations
@@ -19,69 +19,70 @@ from fastapi import FastAPI
 from uvicorn.config import STARTUP_FAILURE
 
 from recloak._core.errors import InputError, RecloakError
-from recloak._service import logs
-from recloak._service.app import create_app, shielded
-from recloak._service.loading import load
+from recloak._service import logs, metrics, reloading
+from recloak._service.app import create_app, with_middleware
 from recloak._service.middleware import Application
-from recloak._service.options import LOOPBACK, ServeOptions
-from recloak._service.reloading import Alone, Together, follow_parent, settle, tell_why
-from recloak._service.startup_checks import check
+from recloak._service.options import LOOPBACK, ServeOptions, require_servable
+from recloak._service.resources import load
 
-_SETTINGS = "RECLOAK_SERVE"  # how a worker is told the options
+_OPTIONS = "RECLOAK_SERVE"  # how workers get the options
 _FOLDER = "RECLOAK_SERVE_FOLDER"
-_FIGURES = "PROMETHEUS_MULTIPROC_DIR"
-_PATIENCE = 10  # seconds that requests under way may take when the server is stopped
-_SENTENCE = "why"
+_GRACE = 10  # seconds that requests in progress may take when the server is stopped
+_ERROR = "why"
 
 
 def serve(options: ServeOptions) -> None:
-    """Serve until told to stop; refuse in one sentence what cannot be served."""
-    check(options)
+    """Serve until stopped; raise InputError for what cannot be served."""
+    require_servable(options)
     if options.host not in LOOPBACK:
-        _say(f"listening at {options.host}, beyond this machine; put a proxy with TLS before it")
+        sys.stderr.write(f"recloak: listening at {options.host}, beyond this machine; put a proxy with TLS before it\n")
     with tempfile.TemporaryDirectory(prefix="recloak-serve-") as folder:
-        (_serve_alone if options.workers == 1 else _serve_together)(options, Path(folder))
+        (_serve_in_process if options.workers == 1 else _serve_with_workers)(options, Path(folder))
 
 
-def _serve_alone(options: ServeOptions, folder: Path) -> None:
-    server = uvicorn.Server(_config(options, Alone(lambda: _application(options, folder))))
-    listening = _listen(options)
+def _serve_in_process(options: ServeOptions, folder: Path) -> None:
+    server = uvicorn.Server(_config(options, reloading.ReloadingApp(lambda: _application(options, folder))))
+    listener = _listen(options)
     try:
-        server.run(sockets=[listening])
+        server.run(sockets=[listener])
     except KeyboardInterrupt:
         pass  # uvicorn has stopped gracefully and passes the signal on
     finally:
-        listening.close()
+        listener.close()
 
 
-def _serve_together(options: ServeOptions, folder: Path) -> None:
+def _serve_with_workers(options: ServeOptions, folder: Path) -> None:
     (folder / "figures").mkdir()
-    shared = {_SETTINGS: json.dumps(options.to_mapping()), _FOLDER: str(folder), _FIGURES: str(folder / "figures")}
-    os.environ.update(shared)
+    variables = {
+        _OPTIONS: json.dumps(options.to_mapping()),
+        _FOLDER: str(folder),
+        metrics.FOLDER_VARIABLE: str(folder / "figures"),
+    }
+    os.environ.update(variables)
     config = _config(options, "recloak._service.server:worker", factory=True)
-    listening = _listen(options)
+    listener = _listen(options)
     try:
-        Together(config, [listening], folder / _SENTENCE).run()
+        reloading.WorkerSupervisor(config, [listener], folder / _ERROR).run()
     finally:
-        listening.close()
-        for name in shared:
+        listener.close()
+        for name in variables:
             os.environ.pop(name, None)
-    if (folder / _SENTENCE).exists():
-        raise InputError((folder / _SENTENCE).read_text(encoding="utf-8"))
+    if (folder / _ERROR).exists():
+        raise InputError((folder / _ERROR).read_text(encoding="utf-8"))
 
 
 def worker() -> Application:
-    """Make the application of one worker; what cannot be loaded is left for the parent to say."""
-    follow_parent()
+    """Return the application of one worker; if it cannot be loaded, leave the reason for the parent to print."""
+    reloading.stop_with_parent()
     folder = Path(os.environ[_FOLDER])
     try:
-        app = _application(ServeOptions.from_mapping(json.loads(os.environ[_SETTINGS])), folder)
+        app = _application(ServeOptions.from_mapping(json.loads(os.environ[_OPTIONS])), folder)
     except (RecloakError, OSError) as error:
-        tell_why(error)
-        (folder / _SENTENCE).write_text(str(error), encoding="utf-8")
+        reloading.log_load_error(error)
+        (folder / _ERROR).write_text(str(error), encoding="utf-8")
         sys.exit(STARTUP_FAILURE)
-    settle()
-    return shielded(app)
+    reloading.freeze_memory()
+    return with_middleware(app)
 
 
 def _application(options: ServeOptions, folder: Path) -> FastAPI:
@@ -102,25 +103,21 @@ def _config(options: ServeOptions, app: Any, *, factory: bool = False) -> uvicor
         ws="none",
         lifespan="on",
         timeout_keep_alive=15,
-        timeout_graceful_shutdown=_PATIENCE,
+        timeout_graceful_shutdown=_GRACE,
         timeout_worker_healthcheck=60,
     )
 
 
 def _listen(options: ServeOptions) -> socket.socket:
-    """Take the port, or say in one sentence why not."""
+    """Return the listening socket; raise InputError if the address cannot be used."""
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     try:
-        listening = socket.create_server((options.host, options.port), family=family, backlog=2048)
+        listener = socket.create_server((options.host, options.port), family=family, backlog=2048)
     except OSError as error:
         raise InputError(
             f"{options.host}:{options.port} cannot be listened at: {(error.strerror or str(error)).lower()}"
         ) from error
-    listening.set_inheritable(True)
+    listener.set_inheritable(True)
     host = f"[{options.host}]" if family == socket.AF_INET6 else options.host
-    logs.tell("listening", address=f"http://{host}:{listening.getsockname()[1]}", workers=options.workers)
-    return listening
-
-
-def _say(sentence: str) -> None:
-    sys.stderr.write(f"recloak: {sentence}\n")
+    logs.log_event("listening", address=f"http://{host}:{listener.getsockname()[1]}", workers=options.workers)
+    return listener

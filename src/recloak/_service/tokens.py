@@ -1,35 +1,32 @@
-"""Who may ask: tokens bound to one user, kept as hashes in a file that only its owner can read.
+"""Access tokens, each bound to one user, stored as hashes in a file that only its owner can read.
 
-A token reads ``recloak_ID_SECRET``: ID finds the row, SECRET (256 random bits) proves it. The store holds the SHA-256
-of the secret; so many random bits need no slow hash. Every request reads the store, so a revoked token is refused at
-once.
+A token has the form ``recloak_ID_SECRET``: ID finds the row, SECRET (256 random bits) proves it. The store holds the
+SHA-256 of the secret; so many random bits need no slow hash. Every request reads the store, so a revoked token is
+refused at once.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import re
 import secrets
 import sqlite3
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from recloak._core.errors import InputError, OptionError
-from recloak._service.private_files import require_private
+from recloak._service.secret_files import create_private, require_private
 
 DAY = 86_400
 _FORMAT = 1
-_SHAPE = re.compile(r"recloak_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
-_SPAN = re.compile(r"([1-9]\d{0,5})([hdwy])")
+_TOKEN = re.compile(r"recloak_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
+_DURATION = re.compile(r"([1-9]\d{0,5})([hdwy])")
 _SECONDS = {"h": 3600, "d": DAY, "w": 7 * DAY, "y": 365 * DAY}
 _LONGEST = 100 * _SECONDS["y"]
-_NOBODY = hashlib.sha256(b"").digest()
+_NO_HASH = hashlib.sha256(b"").digest()
 _TABLE = """
 CREATE TABLE tokens (
   number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, user TEXT, admin INTEGER NOT NULL, label TEXT NOT NULL,
@@ -41,11 +38,11 @@ _INSERT = "INSERT INTO tokens (id, hash, user, admin, label, created, expires) V
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is known of a token; its secret is not."""
+    """A stored token; the store does not hold its secret."""
 
     number: int  # counts up within a store
     id: str
-    user: str | None  # None: of an administrator, who has no ratings
+    user: str | None  # None for an administrator, who has no ratings
     admin: bool
     label: str
     created: int
@@ -53,7 +50,7 @@ class Token:
     revoked: int | None
 
     def state(self, now: float) -> str:
-        """Say whether it is valid, expired or revoked."""
+        """Return valid, expired or revoked."""
         if self.revoked is not None:
             return "revoked"
         return "valid" if now < self.expires else "expired"
@@ -62,23 +59,23 @@ class Token:
 def create(
     store: str | Path, *, user: str | None, admin: bool = False, expires: str = "30d", label: str = ""
 ) -> tuple[Token, str]:
-    """Add a token to a store, which is made where there is none; give it and, this once, its secret text."""
+    """Add a token to a store, which is created if needed; return it and its secret text, which is not stored."""
     if (user is None) != admin:
         raise OptionError("a token is of one user (--user ID) or of an administrator (--admin)")
     if user == "":
         raise OptionError("a token's user must not be empty")
     now = int(time.time())
     id_, secret, until = secrets.token_hex(8), secrets.token_urlsafe(32), now + seconds_of(expires)
-    _make(Path(store))
-    with _open(store) as connection, connection:
+    _create_store(Path(store))
+    with closing(_connect(store)) as connection, connection:
         row = (id_, _hashed(secret), user, int(admin), label, now, until)
         number = connection.execute(_INSERT, row).lastrowid
     return Token(number or 0, id_, user, admin, label, now, until, None), f"recloak_{id_}_{secret}"
 
 
 def seconds_of(span: str) -> int:
-    """Read a span of time such as 12h, 30d, 4w or 1y."""
-    match = _SPAN.fullmatch(span)
+    """Return the seconds of a span of time such as 12h, 30d, 4w or 1y."""
+    match = _DURATION.fullmatch(span)
     if match is None:
         raise OptionError(f"a span of time is a number and h, d, w or y (30d is thirty days), got {span!r}")
     seconds = int(match.group(1)) * _SECONDS[match.group(2)]
@@ -88,40 +85,40 @@ def seconds_of(span: str) -> int:
 
 
 def tokens(store: str | Path) -> list[Token]:
-    """List the tokens of a store, oldest first."""
-    with _open(store) as connection:
+    """Return the tokens of a store, oldest first."""
+    with closing(_connect(store)) as connection:
         return [_token(row) for row in connection.execute("SELECT * FROM tokens ORDER BY number")]
 
 
 def revoke(store: str | Path, id_: str) -> Token:
-    """Revoke a token by its id; one revoked before stays as it is."""
-    with _open(store) as connection, connection:
+    """Revoke a token by its id; a token that is already revoked stays as it is."""
+    with closing(_connect(store)) as connection, connection:
         connection.execute("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL", (int(time.time()), id_))
-    found = next((one for one in tokens(store) if one.id == id_), None)
-    if found is None:
+    token = next((one for one in tokens(store) if one.id == id_), None)
+    if token is None:
         raise InputError(f"{store}: has no token of this id; `token list` shows them")
-    return found
+    return token
 
 
-class TokenGuard:
+class TokenChecker:
     """Checks tokens against an open store; one per process, used by one thread at a time."""
 
     def __init__(self, store: str | Path) -> None:
         self._connection = _connect(store)
 
     def check(self, text: str) -> Token | None:
-        """Give the token that a text proves, if it is valid now."""
-        shape = _SHAPE.fullmatch(text)
-        id_, secret = shape.groups() if shape else ("", "")
+        """Return the token that a text proves, or None if it proves none that is valid now."""
+        match = _TOKEN.fullmatch(text)
+        id_, secret = match.groups() if match else ("", "")
         row = self._connection.execute("SELECT * FROM tokens WHERE id = ?", (id_,)).fetchone()
-        proved = hmac.compare_digest(_hashed(secret), _NOBODY if row is None else row[-1])
-        if row is None or not proved:
+        matches = hmac.compare_digest(_hashed(secret), _NO_HASH if row is None else row[-1])
+        if row is None or not matches:
             return None
         token = _token(row)
         return token if token.state(time.time()) == "valid" else None
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self._connection.close()
 
 
@@ -134,26 +131,19 @@ def _token(row: tuple[int, str, str | None, int, str, int, int, int | None, byte
     return Token(number, id_, user, bool(admin), label, created, expires, revoked)
 
 
-def _make(store: Path) -> None:
-    """Make an empty store where there is none, whole at once, readable by its owner only, and by one maker."""
+def _create_store(store: Path) -> None:
+    """Create an empty store if there is none."""
     if store.exists():
         return
     if not store.absolute().parent.is_dir():
         raise InputError(f"{store}: there is no folder {store.absolute().parent} to write into")
-    with tempfile.TemporaryDirectory(dir=store.absolute().parent, prefix=f".{store.name}.") as folder:
-        aside = Path(folder) / "tokens"
-        os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with closing(sqlite3.connect(aside)) as connection, connection:
-            connection.execute(_TABLE)
-            connection.execute(f"PRAGMA user_version = {_FORMAT}")
-        with suppress(FileExistsError):
-            os.link(aside, store)  # unlike a rename, never takes the place of a store that another maker has filled
+    create_private(store, _create_table)
 
 
-@contextmanager
-def _open(store: str | Path) -> Iterator[sqlite3.Connection]:
-    with closing(_connect(store)) as connection:
-        yield connection
+def _create_table(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(_TABLE)
+        connection.execute(f"PRAGMA user_version = {_FORMAT}")
 
 
 def _connect(store: str | Path) -> sqlite3.Connection:
@@ -163,9 +153,9 @@ def _connect(store: str | Path) -> sqlite3.Connection:
     require_private(path)
     connection = sqlite3.connect(path, timeout=10, check_same_thread=False)
     try:
-        found = connection.execute("PRAGMA user_version").fetchone()[0]
-        if found != _FORMAT:
-            raise InputError(f"{path}: a token store of format {found}, this version reads format {_FORMAT}")
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version != _FORMAT:
+            raise InputError(f"{path}: a token store of format {version}, this version reads format {_FORMAT}")
     except sqlite3.DatabaseError as error:
         connection.close()
         raise InputError(f"{path}: not a token store") from error

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from recloak._service.app import create_app, shielded
+from recloak._service.app import create_app, with_middleware
 from recloak._service.options import ServeOptions
-from recloak._service.parts import Parts
 from recloak._service.published_lists import PublishedLists
-from recloak._service.tokens import TokenGuard, create
+from recloak._service.resources import Resources
+from recloak._service.tokens import TokenChecker, create
 from tests.service.browser.world import advisor, write_history
 
 
@@ -32,11 +32,11 @@ def served(folder, **options):
     create(store, user="0")
     write_history(folder / "lists.db")
     catalogue = advisor().catalogue
-    shelf = PublishedLists(folder / "lists.db", catalogue)
-    parts = Parts(advisor(), catalogue, shelf, TokenGuard(store), options=ServeOptions(**options))
-    with listening(shielded(create_app(parts))) as port:
+    published = PublishedLists(folder / "lists.db", catalogue)
+    resources = Resources(advisor(), catalogue, published, TokenChecker(store), options=ServeOptions(**options))
+    with listening(with_middleware(create_app(resources))) as port:
         yield Service(port, store)
-    parts.close()
+    resources.close()
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Keys, limits and a service that is away: told in plain words, with the draft kept."""
+"""Keys, limits and a service that cannot be reached: plain messages, and the draft is kept."""
 
 import json
 from typing import Any

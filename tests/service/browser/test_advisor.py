@@ -21,8 +21,8 @@ def test_typing_marks_titles_and_says_what_each_gives_away(visit):
     page.locator("#draft").press_sequentially(RISKY, delay=2)
     page.wait_for_selector("#backdrop mark.little")
     assert marks(page) == {"Zorgon": "most", "The Glass Orchard": "little"}
-    told = page.locator("#finds-list .name, #finds-list .gives").all_inner_texts()
-    assert told == ["Zorgon (1950)", "gives most away", "The Glass Orchard (1987)", "gives a little away"]
+    shown = page.locator("#finds-list .name, #finds-list .gives").all_inner_texts()
+    assert shown == ["Zorgon (1950)", "gives most away", "The Glass Orchard (1987)", "gives a little away"]
     assert words(page) == "Nearly alone"
 
 

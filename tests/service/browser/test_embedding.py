@@ -47,10 +47,10 @@ def hint_for(browser, origin, text):
     page.goto(origin)
     page.fill("#post", text)
     page.wait_for_function("document.getElementById('hint').textContent !== ''")
-    told = page.inner_text("#hint")
+    hint = page.inner_text("#hint")
     page.close()
     assert problems == []
-    return told
+    return hint
 
 
 ALONE = "With this post you would be nearly alone. To hide among others: leave out Zorgon (1950). Then: one of dozens."

@@ -103,7 +103,7 @@ DIFFERENCE = """async (pictures) => {
 
 
 def difference(browser, *pictures):
-    """Give the greatest difference of two pictures' pixels."""
+    """Return the greatest difference of two pictures' pixels."""
     page = browser.new_page()
     found = page.evaluate(DIFFERENCE, [base64.b64encode(one).decode() for one in pictures])
     page.close()

@@ -11,8 +11,8 @@ def test_a_title_is_found_and_its_list_shown_with_what_was_left_empty(visit):
     page.click("#search-list a")
     page.wait_for_selector("#list li")
     assert page.inner_text("h1") == "The Glass Orchard (1987)"
-    told = page.locator("#list li").all_inner_texts()
-    assert [one.split("\n")[-1] for one in told] == ["A Quiet Meridian (2010)", "left empty", "Salt and Ember (1994)"]
+    shown = page.locator("#list li").all_inner_texts()
+    assert [one.split("\n")[-1] for one in shown] == ["A Quiet Meridian (2010)", "left empty", "Salt and Ember (1994)"]
 
 
 def test_the_history_says_what_appeared_left_rose_and_sank(visit):

@@ -4,13 +4,13 @@ from functools import cache
 
 import numpy as np
 
-from recloak._mentions.oracle_guard import OracleGuard as Crowd
+from recloak._mentions.oracle_guard import OracleGuard
 from recloak._mentions.post_files import title_list
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
 from recloak._related.history import History, append
 from recloak._related.model import HOLE, ListRelease, Lists
-from recloak._service.state import prepare
+from recloak._service.advice import prepare
 
 POPULAR = [
     "The Glass Orchard (1987)", "Salt and Ember (1994)", "Nine Winters (2003)", "The Lanternmaker (1999)",
@@ -33,7 +33,7 @@ def item(title):
 
 @cache
 def ratings() -> Ratings:
-    """Let everybody rate some popular titles and few of the others; user 0 rates all the rare ones."""
+    """Everybody rates some popular titles and few of the others; user 0 rates all the rare ones."""
     rng = np.random.default_rng(7)
     rows = [(0, item(title)) for title in (*POPULAR[:4], *KNOWN[:3], *RARE, TWINS[0])]
     for user in range(1, N_USERS):
@@ -47,7 +47,7 @@ def ratings() -> Ratings:
 @cache
 def advisor():
     split = [(number, title[:-7], int(title[-5:-1])) for number, title in TITLES.items()]
-    return prepare(ratings(), title_list(split), guard=Crowd(b"a secret of tests", sample_share=1.0))
+    return prepare(ratings(), title_list(split), guard=OracleGuard(b"a secret of tests", sample_share=1.0))
 
 
 def write_history(path):

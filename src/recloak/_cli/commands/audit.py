@@ -9,26 +9,15 @@ import click
 
 import recloak
 from recloak._attacks.options import AuditOptions
-from recloak._cli.common import (
-    emit_json,
-    given_only,
-    json_option,
-    options_of,
-    seed_option,
-    source_of,
-    source_options,
-    with_progress,
-)
-from recloak._cli.path_types import PAGE, RELEASE, SOURCE_PATH
-
-_folder = click.Path(path_type=Path)
+from recloak._cli.common import given_only, options_of, output_options, report, seed_option, source_of, source_options
+from recloak._cli.path_types import PAGE, PRIVATE_FOLDER, RELEASE, SOURCE_PATH
 
 
 @click.command()
 @click.argument("source", metavar="SOURCE", type=SOURCE_PATH)
 @click.argument("folder", metavar="DIR", type=RELEASE)
 @click.option(
-    "--private", metavar="DIR", type=_folder, help="The private folder of the release. [default: DIR-private]"
+    "--private", metavar="DIR", type=PRIVATE_FOLDER, help="The private folder of the release. [default: DIR-private]"
 )
 @click.option("-o", "--out", metavar="FILE", type=PAGE, help="Page to write (.html).")
 @options_of(AuditOptions, leave_out=("known",))
@@ -39,12 +28,11 @@ _folder = click.Path(path_type=Path)
     "--probe", metavar="PROBE", type=SOURCE_PATH, help="Ratings left out of SOURCE: shows usefulness as well."
 )
 @click.option("--second", metavar="DIR", type=RELEASE, help="Another release of the same people, to intersect with.")
-@click.option("--second-private", metavar="DIR", type=_folder, help="Its private folder. [default: DIR-private]")
+@click.option("--second-private", metavar="DIR", type=PRIVATE_FOLDER, help="Its private folder. [default: DIR-private]")
 @click.option("--again", is_flag=True, help="Make that other release now, with another seed, and throw it away.")
 @source_options
 @seed_option
-@json_option
-@with_progress
+@output_options
 def command(source: Path, folder: Path, out: Path | None, probe: Path | None, as_json: bool, **given: Any) -> int:
     """Attack the ratings in SOURCE and their release in DIR, side by side, and say how risky the release is.
 
@@ -53,17 +41,11 @@ def command(source: Path, folder: Path, out: Path | None, probe: Path | None, as
     """
     held_out = source_of(probe, dict(given))
     found = recloak.audit(source_of(source, given), folder, probe=held_out, **given_only(given))
-    if out is not None:
-        found.write_page(out)
-    if as_json:
-        emit_json(found.to_json())
-    else:
-        from recloak._cli.audit_tables import print_audit
-
-        print_audit(found)
-        if isinstance(found.evaluation, recloak.Evaluation):
-            from recloak._cli.evaluate_tables import print_evaluation
-
-            print_evaluation(found.evaluation)
-        click.echo("" if out is None else f"Written to {out}.", nl=out is not None)
+    report(found, _print, as_json=as_json, page=out)
     return 0 if found.verdict == "pass" else 1
+
+
+def _print(found: recloak.Audit) -> None:
+    from recloak._cli.tables import print_audit
+
+    print_audit(found)

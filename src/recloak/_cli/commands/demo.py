@@ -6,15 +6,14 @@ from pathlib import Path
 
 import click
 
-from recloak._cli.common import emit_json, json_option, with_progress
+from recloak._cli.common import emit_json, output_options
 from recloak._cli.path_types import OWN_FOLDER
 
 
 @click.command()
 @click.option("-o", "--out", type=OWN_FOLDER, default=Path("demo"), show_default=True, help="Folder to write.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Makes the run repeatable.")
-@json_option
-@with_progress
+@output_options
 def command(out: Path, seed: int, as_json: bool) -> None:
     """Run the main job on synthetic data and leave a report to look at; opens nothing."""
     from recloak._cli.demo_steps import run_demo

@@ -9,41 +9,33 @@ import click
 
 import recloak
 from recloak._cli.common import (
-    emit_json,
     given_only,
     grid_option,
-    json_option,
     options_of,
+    output_options,
+    report,
     seed_option,
     source_of,
     source_options,
-    with_progress,
 )
 from recloak._cli.engine import LocalOption, engine_options
-from recloak._cli.path_types import PAGE, RELEASE, SOURCE_PATH
+from recloak._cli.path_types import PAGE, PRIVATE_FOLDER, RELEASE, SOURCE_PATH
 from recloak._core.errors import OptionError
 from recloak._evaluation.options import EvaluateOptions
 from recloak._releases.options import PublishOptions
-
-_folder = click.Path(path_type=Path)
 
 
 @click.command()
 @click.argument("source", metavar="SOURCE", type=SOURCE_PATH)
 @click.argument("folder", metavar="[DIR]", type=RELEASE, required=False)
 @click.option(
-    "--private", metavar="DIR", type=_folder, help="The private folder of the release. [default: DIR-private]"
+    "--private", metavar="DIR", type=PRIVATE_FOLDER, help="The private folder of the release. [default: DIR-private]"
 )
 @click.option(
     "--probe", metavar="PROBE", type=SOURCE_PATH, help="Ratings that were left out of SOURCE before publishing."
 )
-@click.option(
-    "--holdout",
-    cls=LocalOption,
-    type=float,
-    metavar="SHARE",
-    help="Hold this share out, publish the rest, and evaluate that.",
-)
+@click.option("--holdout", cls=LocalOption, type=float, metavar="SHARE", help="Hold this share out, publish the rest, "
+              "and evaluate that.")  # fmt: skip
 @click.option("-o", "--out", cls=LocalOption, metavar="FILE", type=PAGE, help="Page to write (.html).")
 @engine_options
 @options_of(EvaluateOptions)
@@ -51,8 +43,7 @@ _folder = click.Path(path_type=Path)
 @grid_option
 @source_options
 @seed_option
-@json_option
-@with_progress
+@output_options
 def command(
     source: Path, folder: Path | None, out: Path | None, probe: Path | None, as_json: bool, **given: Any
 ) -> None:
@@ -65,23 +56,22 @@ def command(
     _check_choice(folder, probe, out, given)
     held_out = source_of(probe, dict(given))
     found = recloak.evaluate(source_of(source, given), folder, probe=held_out, **given_only(given))
-    if out is not None:
-        found.write_page(out)
-    if as_json:
-        emit_json(found.to_json())
-    elif not found.recommenders:
+    report(found, _print, as_json=as_json, page=out)
+
+
+def _print(found: recloak.Evaluation) -> None:
+    if found.recommenders:
+        from recloak._cli.tables import print_evaluation
+
+        print_evaluation(found)
+    else:
         target = found.target_deviation
         rmse = "-" if target.rmse is None else f"{target.rmse:.4f}"
         click.echo(f"target deviation {rmse} over {target.coverage:.1%} of {target.n:,} held-out ratings")
-    else:
-        from recloak._cli.evaluate_tables import print_evaluation
-
-        print_evaluation(found)
-        click.echo("" if out is None else f"Written to {out}.", nl=out is not None)
 
 
 def _check_choice(folder: Path | None, probe: Path | None, out: Path | None, given: dict[str, Any]) -> None:
-    """Refuse flags that would do nothing, even those given with their default."""
+    """Raise OptionError for flags that would have no effect, even if they are given with their default."""
     if given["engine"] == "spark" and (folder is None or probe is None or out is not None):
         raise OptionError("--engine spark measures the target deviation of a release in DIR on --probe, without a page")
     if (probe is None) != (given["holdout"] is None) and (folder is None) != (probe is None):

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
 import recloak
-from recloak._cli.common import (
-    emit_json,
-    given_only,
-    json_option,
-    options_of,
-    seed_option,
-    source_of,
-    source_options,
-    warnings_told,
-    with_progress,
-)
+from recloak._cli.common import given_only, options_of, output_options, report, seed_option, source_of, source_options
 from recloak._cli.path_types import PAGE, SOURCE_PATH
 from recloak._core.errors import OptionError
 from recloak._evaluation.options import FrontierOptions
@@ -34,8 +27,7 @@ from recloak._evaluation.options import FrontierOptions
 @options_of(FrontierOptions)
 @source_options
 @seed_option
-@json_option
-@with_progress
+@output_options
 def command(source: Path, ks: str, modes: str, out: Path, as_json: bool, **given: Any) -> None:
     """Publish SOURCE in several ways and chart how risky and how useful each release is.
 
@@ -44,13 +36,20 @@ def command(source: Path, ks: str, modes: str, out: Path, as_json: bool, **given
     another source are measured afresh, which is said.
     """
     keep, opened = out.with_name(f"{out.name}.points.json"), source_of(source, given)
-    with warnings_told():
+    with _warnings_as_sentences():
         found = recloak.frontier(opened, k=_numbers(ks), mode=modes.split(","), keep=keep, **given_only(given))
     found.write_page(out)
-    if as_json:
-        emit_json(found.to_json())
-    else:
-        click.echo(f"{len(found.points)} releases compared; the chart lies at {out}.")
+    sentence = f"{len(found.points)} releases compared; the chart lies at {out}."
+    report(found, lambda _: click.echo(sentence), as_json=as_json)
+
+
+@contextmanager
+def _warnings_as_sentences() -> Iterator[None]:
+    """Print each warning of the library on standard error as a sentence of the command line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda message, *_, **__: click.echo(f"recloak: {message}", err=True)
+        yield
 
 
 def _numbers(text: str) -> list[int]:

@@ -8,16 +8,7 @@ from typing import Any
 import click
 
 import recloak
-from recloak._cli.common import (
-    emit_json,
-    given_only,
-    json_option,
-    options_of,
-    seed_option,
-    source_of,
-    source_options,
-    with_progress,
-)
+from recloak._cli.common import given_only, options_of, output_options, report, seed_option, source_of, source_options
 from recloak._cli.engine import engine_options
 from recloak._cli.path_types import SOURCE, new_file
 from recloak._ratings.options import ExposureOptions
@@ -30,8 +21,7 @@ from recloak._ratings.options import ExposureOptions
 @engine_options
 @click.option("-o", "--out", type=new_file(".html", ".svg"), help="Page to write (.html), or its first chart (.svg).")
 @seed_option
-@json_option
-@with_progress
+@output_options
 def command(source: tuple[str, ...], out: Path | None, as_json: bool, **given: Any) -> None:
     """Tell what is in SOURCE and how exposed its users already are.
 
@@ -39,12 +29,10 @@ def command(source: tuple[str, ...], out: Path | None, as_json: bool, **given: A
     single out. Several files are read as one source.
     """
     found = recloak.inspect(source_of(source, given), **given_only(given))
-    if out is not None:
-        found.write_page(out)
-    if as_json:
-        emit_json(found.to_json())
-    else:
-        from recloak._cli.inspect_tables import print_tables
+    report(found, _print, as_json=as_json, page=out)
 
-        print_tables(found.source, found.summary, found.exposure)
-        click.echo("" if out is None else f"Written to {out}.", nl=out is not None)
+
+def _print(found: recloak.Inspection) -> None:
+    from recloak._cli.tables import print_inspection
+
+    print_inspection(found)

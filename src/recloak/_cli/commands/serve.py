@@ -8,8 +8,7 @@ import click
 
 from recloak._cli.common import options_of, source_options
 from recloak._ratings.options import ReadOptions
-from recloak._service.options import ServeOptions, read_config
-from recloak._service.startup_checks import check
+from recloak._service.options import ServeOptions, read_config, require_servable
 
 
 @click.command()
@@ -20,7 +19,7 @@ def command(config: str | None, **given: Any) -> None:
     """Serve posting advice and related-item lists over HTTP until stopped."""
     named = {name: value for name, value in given.items() if value is not None}
     options = ServeOptions.from_mapping({**({} if config is None else read_config(config)), **named})
-    check(options)
+    require_servable(options)
     from recloak._service.server import serve
 
     serve(options)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 import recloak
-from recloak._cli.common import emit_json, given_only, json_option, options_of, seed_option, with_progress
+from recloak._cli.common import emit_json, given_only, options_of, output_options, seed_option
 from recloak._cli.path_types import NEW_FILE_OR_FOLDER
 from recloak._ratings.synthetic.options import FileOptions, MentionOptions, SynthOptions
 
@@ -20,8 +20,7 @@ from recloak._ratings.synthetic.options import FileOptions, MentionOptions, Synt
 @options_of(FileOptions)
 @options_of(MentionOptions)
 @seed_option
-@json_option
-@with_progress
+@output_options
 def command(out: Path, as_json: bool, **given: Any) -> None:
     """Make synthetic ratings with the shape of a real data set.
 

@@ -8,11 +8,9 @@ from typing import Any
 import click
 
 import recloak
-from recloak._cli.common import emit_json, given_only, json_option, source_of, source_options, with_progress
+from recloak._cli.common import emit_json, given_only, output_options, source_of, source_options
 from recloak._cli.engine import engine_options
-from recloak._cli.path_types import FOLDER, SOURCE
-
-_private = click.Path(path_type=Path)
+from recloak._cli.path_types import FOLDER, PRIVATE_FOLDER, SOURCE
 
 
 @click.command()
@@ -21,12 +19,11 @@ _private = click.Path(path_type=Path)
 @click.option("--original", metavar="SOURCE", type=SOURCE, help="The source, to check diversity and a cap on links.")
 @click.option("--diversity", metavar="B,L", help="Demand this diversity; by default the one the release claims.")
 @click.option(
-    "--private", metavar="DIR", type=_private, help="Who is who, to check a cap on links. [default: DIR-private]"
+    "--private", metavar="DIR", type=PRIVATE_FOLDER, help="Who is who, to check a cap on links. [default: DIR-private]"
 )
 @engine_options
 @source_options
-@json_option
-@with_progress
+@output_options
 def command(folder: Path, original: str | None, as_json: bool, **given: Any) -> int:
     """Check that every row of the release in DIR is shared by at least k users, and that nothing was changed.
 
@@ -47,7 +44,7 @@ def command(folder: Path, original: str | None, as_json: bool, **given: Any) -> 
 
 
 def _summary(verdict: recloak.Verdict) -> str:
-    """Say the verdict in a line; a release that was changed has no counts that could be trusted."""
+    """Return the verdict in one line; the counts of a release that was changed cannot be trusted."""
     if verdict.k_found is None:
         return f"{verdict.verdict}: nothing is known of its rows, because of this:"
     return (

@@ -21,7 +21,7 @@ class _Window(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     name = "N|all"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Take a number or the word."""
+        """Return a number or the word all."""
         if value == "all" or isinstance(value, int):
             return value
         if not str(value).isdigit():
@@ -35,7 +35,7 @@ class _Moment(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     name = "TIME"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Take seconds as they are, and read anything else; a date alone is its first second."""
+        """Return seconds since 1970; a date alone is its first second."""
         from recloak._library.moments import as_seconds
 
         try:
@@ -53,7 +53,7 @@ def bound_options(function: Any) -> Any:
 
 
 def claimed_bound_options(function: Any) -> Any:
-    """Add the flags of a bound that is by default the one of the last release."""
+    """Add the flags of the bound to a command whose default is the bound of the last release."""
     return options_of(BoundOptions, leave_out=("window",), with_defaults=False)(_window("")(function))
 
 
@@ -68,7 +68,7 @@ source_argument = click.argument("source", nargs=-1, required=True, type=SOURCE)
 
 
 def ratings_of(paths: tuple[str, ...], given: dict[str, Any]) -> Ratings:
-    """Read the ratings of a command's source."""
+    """Return the ratings of a command's source."""
     from recloak._library.sources import as_ratings
 
     return as_ratings(source_of(paths, given))

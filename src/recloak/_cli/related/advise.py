@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from recloak._cli.common import emit_json, given_only, json_option, options_of, source_of, source_options, with_progress
+from recloak._cli.common import given_only, options_of, output_options, report, source_of, source_options
 from recloak._cli.related._shared import source_argument
 from recloak._related.options import MethodOptions, ProtocolOptions, SimilarityOptions
+
+if TYPE_CHECKING:
+    from recloak.related import DeltaAdvice
 
 
 @click.command()
@@ -22,9 +25,8 @@ from recloak._related.options import MethodOptions, ProtocolOptions, SimilarityO
 @options_of(MethodOptions, leave_out=("literal", "method"))
 @options_of(SimilarityOptions)
 @source_options
-@json_option
-@with_progress
-def command(source: tuple[str, ...], deltas: str, window: int, as_json: bool, **given: Any) -> None:
+@output_options
+def command(source: tuple[str, ...], deltas: str, as_json: bool, **given: Any) -> None:
     """Tell which delta is to be had at which recall on SOURCE, before anything is published.
 
     Replays the ratings as if lists had been published after the first 10 % (--initial) and then after every 10 %
@@ -33,10 +35,11 @@ def command(source: tuple[str, ...], deltas: str, window: int, as_json: bool, **
     """
     from recloak import related
 
-    found = related.advise(source_of(source, given), deltas=_numbers(deltas), window=window, **given_only(given))
-    if as_json:
-        emit_json(found.to_json())
-        return
+    found = related.advise(source_of(source, given), deltas=_numbers(deltas), **given_only(given))
+    report(found, _print, as_json=as_json)
+
+
+def _print(found: DeltaAdvice) -> None:
     click.echo("evidence  delta  recall  targeted  last release  largest breach  no method above")
     for one in found:
         most = "-" if one.ceiling is None else f"{one.ceiling:.3f}"

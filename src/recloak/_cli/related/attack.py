@@ -7,20 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recloak._attacks.options import PassiveOptions
-from recloak._cli.common import (
-    emit_json,
-    given_only,
-    json_option,
-    options_of,
-    seed_option,
-    source_of,
-    source_options,
-    with_progress,
-)
+from recloak._cli.common import given_only, options_of, output_options, report, seed_option, source_of, source_options
 from recloak._cli.related._shared import source_argument, store_argument
 
 if TYPE_CHECKING:
-    from recloak.related import PassiveCurve
+    from recloak.related import PassiveAttack, PassiveCurve
 
 
 @click.command()
@@ -32,9 +23,8 @@ if TYPE_CHECKING:
 )
 @seed_option
 @source_options
-@json_option
-@with_progress
-def command(store: str, source: tuple[str, ...], window: int, seed: int | None, as_json: bool, **given: Any) -> None:
+@output_options
+def command(store: str, source: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Attack the published lists of STORE, and the true lists of the same times, as a passive observer would.
 
     The observer knows some items of each target at one release, watches their lists until the next, and infers what the
@@ -46,20 +36,21 @@ def command(store: str, source: tuple[str, ...], window: int, seed: int | None, 
     """
     from recloak import related
 
-    found = related.attack(store, source_of(source, given), window=window, seed=seed, **given_only(given))
+    found = related.attack(store, source_of(source, given), **given_only(given))
     if found.original is None:
         click.echo(
             "recloak: lists came from a file, so the true ones are not known: only the published are attacked", err=True
         )
-    if as_json:
-        emit_json(found.to_json())
-    else:
-        click.echo("Right: share of the inferences that are true. Yield: share of what was added that is inferred.")
-        for name, curves in found.curves().items():
-            _say(name, curves)
+    report(found, _print, as_json=as_json)
 
 
-def _say(name: str, curves: tuple[PassiveCurve, ...]) -> None:
+def _print(found: PassiveAttack) -> None:
+    click.echo("Right: share of the inferences that are true. Yield: share of what was added that is inferred.")
+    for name, curves in found.curves().items():
+        _print_curves(name, curves)
+
+
+def _print_curves(name: str, curves: tuple[PassiveCurve, ...]) -> None:
     for curve in curves:
         click.echo(f"{name} lists, {curve.variant} (guessing blindly is right in {curve.baseline:.2%}):")
         for point in curve.points:

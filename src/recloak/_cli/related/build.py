@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from recloak._cli.common import emit_json, given_only, json_option, options_of, source_of, source_options, with_progress
+from recloak._cli.common import emit_json, given_only, options_of, output_options, source_of, source_options
 from recloak._cli.engine import engine_options
-from recloak._cli.path_types import new_file, require_apart
+from recloak._cli.path_types import new_file, require_distinct
 from recloak._cli.related._shared import MOMENT, source_argument
 from recloak._related.options import SimilarityOptions
 
@@ -22,17 +22,16 @@ from recloak._related.options import SimilarityOptions
 @options_of(SimilarityOptions)
 @engine_options
 @source_options
-@json_option
-@with_progress
-def command(source: tuple[str, ...], out: Path, top: int, until: int | None, as_json: bool, **given: Any) -> None:
+@output_options
+def command(source: tuple[str, ...], out: Path, top: int, as_json: bool, **given: Any) -> None:
     """List for every item of SOURCE its most similar others: columns item, related, score.
 
     These are the true lists. They are not safe to publish again and again: that is what `related publish` is for.
     """
-    require_apart(out, *source)
+    require_distinct(out, *source)
     from recloak import related
 
-    lists = related.build(source_of(source, given), top=top, until=until, **given_only(given))
+    lists = related.build(source_of(source, given), top=top, **given_only(given))
     lists.write(out)
     if as_json:
         emit_json({"items": lists.n_items, "entries": len(lists), "top": top, "file": str(out)})

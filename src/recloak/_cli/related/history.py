@@ -27,12 +27,12 @@ def command(store: str, changes: tuple[int, int] | None, as_json: bool) -> None:
     if as_json:
         emit_json(answer)
     elif changes is None:
-        _say_releases(answer["releases"])
+        _print_releases(answer["releases"])
     else:
-        _say_changes(answer["changes"], *changes)
+        _print_changes(answer["changes"], *changes)
 
 
-def _say_releases(releases: list[dict[str, Any]]) -> None:
+def _print_releases(releases: list[dict[str, Any]]) -> None:
     from recloak._report.formats import day
 
     for one in releases:
@@ -42,7 +42,7 @@ def _say_releases(releases: list[dict[str, Any]]) -> None:
         )
 
 
-def _say_changes(changes: list[dict[str, Any]], earlier: int, later: int) -> None:
+def _print_changes(changes: list[dict[str, Any]], earlier: int, later: int) -> None:
     from recloak._report.formats import plural
 
     for row in changes:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from recloak._cli.common import emit_json, given_only, json_option, options_of, source_of, source_options, with_progress
+from recloak._cli.common import emit_json, given_only, options_of, output_options, source_of, source_options
 from recloak._cli.path_types import TABLE
 from recloak._cli.related import _shared as shared
 from recloak._related.options import MethodOptions, SimilarityOptions
@@ -15,24 +15,15 @@ from recloak._related.options import MethodOptions, SimilarityOptions
 @click.command()
 @shared.new_store_argument
 @shared.source_argument
-@click.option(
-    "--lists", "file", type=TABLE, help="Lists of another recommender (item, related, score) instead of our own."
-)
-@click.option(
-    "--until",
-    type=shared.MOMENT,
-    help="Publish as of this time (seconds since 1970, or a date, which is its first second), by default that of the "
-    "last rating.",
-)
+@click.option("--lists", type=TABLE, help="Lists of another recommender (item, related, score) instead of our own.")
+@click.option("--until", type=shared.MOMENT, help="Publish as of this time (seconds since 1970, or a date, which is "
+              "its first second), by default that of the last rating.")  # fmt: skip
 @shared.bound_options
 @options_of(MethodOptions)
 @options_of(SimilarityOptions)
 @source_options
-@json_option
-@with_progress
-def command(
-    store: str, source: tuple[str, ...], file: str | None, until: int | None, as_json: bool, **given: Any
-) -> None:
+@output_options
+def command(store: str, source: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Publish the next release of related-item lists into STORE, safe against every release of the window.
 
     STORE is a file or a postgresql:// address; SOURCE holds the ratings, with times. Nothing is stored that the
@@ -40,7 +31,7 @@ def command(
     """
     from recloak import related
 
-    made = related.publish(store, source_of(source, given), lists=file, until=until, **given_only(given))
+    made = related.publish(store, source_of(source, given), **given_only(given))
     if made.late_ratings:
         click.echo(f"recloak: {made.late_ratings} ratings came after the last release with times before it, so the "
                    "proof does not cover them; give late ratings the time of their arrival", err=True)  # fmt: skip

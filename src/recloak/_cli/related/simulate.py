@@ -6,16 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recloak._cli.common import (
-    emit_json,
-    given_only,
-    json_option,
-    options_of,
-    seed_option,
-    source_of,
-    source_options,
-    with_progress,
-)
+from recloak._cli.common import given_only, options_of, output_options, report, seed_option, source_of, source_options
 from recloak._cli.path_types import NEW_STORE
 from recloak._cli.related._shared import bound_options, source_argument
 from recloak._related.options import MethodOptions, ProtocolOptions, SimilarityOptions
@@ -31,27 +22,20 @@ if TYPE_CHECKING:
 @options_of(MethodOptions)
 @options_of(SimilarityOptions)
 @click.option(
-    "--history",
-    "store",
-    type=NEW_STORE,
-    help="Store to keep the releases in; a run that was broken off goes on from there.",
+    "--history", type=NEW_STORE, help="Store to keep the releases in; a run that was broken off goes on from there."
 )
 @seed_option
 @source_options
-@json_option
-@with_progress
-def command(source: tuple[str, ...], store: str | None, seed: int | None, as_json: bool, **given: Any) -> None:
+@output_options
+def command(source: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Release lists after the first 10 % of the ratings of SOURCE and then after every 5 %, and measure the cost."""
     from recloak import related
 
-    run = related.simulate(source_of(source, given), history=store, seed=seed, **given_only(given))
-    if as_json:
-        emit_json(run.to_json())
-    else:
-        _say(run)
+    run = related.simulate(source_of(source, given), **given_only(given))
+    report(run, _print, as_json=as_json)
 
 
-def _say(run: Simulation) -> None:
+def _print(run: Simulation) -> None:
     click.echo("release   recall targeted  suppressed  permuted  stale  order  breach before  after  seconds")
     for record in run.records:
         cost = record.cost

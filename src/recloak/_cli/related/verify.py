@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from recloak._cli.common import (
-    emit_json,
-    given_only,
-    json_option,
-    seed_option,
-    source_of,
-    source_options,
-    with_progress,
-)
+from recloak._cli.common import given_only, output_options, report, seed_option, source_of, source_options
 from recloak._cli.related import _shared as shared
+
+if TYPE_CHECKING:
+    from recloak.related import HistoryVerdict
 
 
 @click.command()
@@ -26,11 +21,8 @@ from recloak._cli.related import _shared as shared
               "items of which only some moved.")  # fmt: skip
 @seed_option
 @source_options
-@json_option
-@with_progress
-def command(
-    store: str, source: tuple[str, ...], residual: int | None, seed: int | None, as_json: bool, **given: Any
-) -> int:
+@output_options
+def command(store: str, source: tuple[str, ...], as_json: bool, **given: Any) -> int:
     """Check every two releases of STORE that one window covers against the ratings of SOURCE.
 
     Exact, and independent of the code that makes the lists. What is not given of
@@ -38,18 +30,15 @@ def command(
     """
     from recloak import related
 
-    verdict = related.verify(store, source_of(source, given), residual=residual, seed=seed, **given_only(given))
-    answer = verdict.to_json()
-    if as_json:
-        emit_json(answer)
-    else:
-        _say(answer)
+    verdict = related.verify(store, source_of(source, given), **given_only(given))
+    report(verdict, _print, as_json=as_json)
     return 0 if verdict.passed else 1
 
 
-def _say(answer: dict[str, Any]) -> None:
+def _print(verdict: HistoryVerdict) -> None:
     from recloak._report.formats import plural
 
+    answer = verdict.to_json()
     click.echo(
         f"{answer['verdict']}: largest breach {answer['max_breach']:.4f}, delta {answer['delta']} "
         f"({answer['evidence']}), {plural(answer['pairs_checked'], 'pair')} of releases, window {answer['window']}."

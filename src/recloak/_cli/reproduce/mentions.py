@@ -8,20 +8,19 @@ from typing import Any
 
 import click
 
-from recloak._cli.common import emit_json, gather, json_option, options_of, source_options, with_progress
+from recloak._cli.common import gather, options_of, output_options, report, source_options
 from recloak._cli.path_types import NEW_FOLDER, SOURCE, TABLE
 from recloak._mentions.options import IdentifyOptions
 
 
 @click.command()
 @click.argument("source", nargs=-1, required=True, type=SOURCE)
-@click.option("--mentions", "said", required=True, type=TABLE, help="Table of who mentioned which item.")
+@click.option("--mentions", "table", required=True, type=TABLE, help="Table of who mentioned which item.")
 @click.option("-o", "--out", type=NEW_FOLDER, required=True, help="Folder to write.")
 @source_options
 @options_of(IdentifyOptions)
-@json_option
-@with_progress
-def command(source: tuple[str, ...], said: str, out: Path, as_json: bool, **given: Any) -> None:
+@output_options
+def command(source: tuple[str, ...], table: str, out: Path, as_json: bool, **given: Any) -> None:
     """Repeat "You Are What You Say" (Frankowski et al.) on SOURCE: figures 3 to 9, its numbers and ours.
 
     OUT gets `report.html` and `figures.json`.
@@ -35,14 +34,11 @@ def command(source: tuple[str, ...], said: str, out: Path, as_json: bool, **give
 
     with written_folder(out) as folder:
         ratings = ratings_of(source, given)
-        made = reproduce(ratings, read_mentions(said, ratings), gather(IdentifyOptions, given))
-        hashes = tuple((f"SHA-256 of {Path(one).absolute().name}", source_hash(one)) for one in (*source, said))
+        made = reproduce(ratings, read_mentions(table, ratings), gather(IdentifyOptions, given))
+        hashes = tuple((f"SHA-256 of {Path(one).absolute().name}", source_hash(one)) for one in (*source, table))
         name = Path(source[0]).absolute().name
         page = reproduction_page(made, source=name, provenance=(*hashes, ("Versions", versions())))
         write_page(page, folder / "report.html")
         figures = json.dumps(made.to_json(), indent=2, allow_nan=False)
         (folder / "figures.json").write_text(figures, encoding="utf-8")
-    if as_json:
-        emit_json(made.to_json())
-    else:
-        click.echo(f"The paper's figures and ours lie at {out / 'report.html'}.")
+    report(made, lambda _: click.echo(f"The paper's figures and ours lie at {out / 'report.html'}."), as_json=as_json)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recloak._cli.common import emit_json, fixed_seed_option, json_option, source_options, with_progress
+from recloak._cli.common import fixed_seed_option, output_options, report, source_options
 from recloak._cli.path_types import OWN_FOLDER
 from recloak._cli.related._shared import ratings_of, source_argument
 
@@ -20,16 +20,11 @@ if TYPE_CHECKING:
 @source_argument
 @click.option("-o", "--out", required=True, type=OWN_FOLDER, help="Folder to write; a run that was "
               "broken off goes on from there.")  # fmt: skip
-@click.option(
-    "--literal/--no-literal",
-    default=True,
-    show_default=True,
-    help="Also run the printed algorithm at the default setting.",
-)
+@click.option("--literal/--no-literal", default=True, show_default=True, help="Also run the printed algorithm at the "
+              "default setting.")  # fmt: skip
 @fixed_seed_option
 @source_options
-@json_option
-@with_progress
+@output_options
 def command(source: tuple[str, ...], out: Path, literal: bool, seed: int, as_json: bool, **given: Any) -> None:
     """Repeat "Thwarting Passive Privacy Attacks" (Chen et al.) on SOURCE: window, gap, delta and length varied.
 
@@ -42,20 +37,17 @@ def command(source: tuple[str, ...], out: Path, literal: bool, seed: int, as_jso
     from recloak._report.provenance import of_source
 
     ratings = ratings_of(source, given)
-    found = reproduce_passive(ratings, literal=literal, rng=seed, notes=_Notebook(out, ratings, seed))
+    found = reproduce_passive(ratings, literal=literal, rng=seed, notes=_OutcomeFile(out, ratings, seed))
     provenance = (("Seed", str(seed)), *of_source(Path(source[0])))
     page = passive_page(found, source=Path(source[0]).absolute().name, provenance=provenance)
     write_page(page, out / "report.html")
-    with written_file(out / "figures.json") as aside:
-        aside.write_text(json.dumps(found.to_json(), indent=2, allow_nan=False), encoding="utf-8")
-    if as_json:
-        emit_json(found.to_json())
-    else:
-        click.echo(f"The paper's figures lie at {out / 'report.html'}.")
+    with written_file(out / "figures.json") as temporary:
+        temporary.write_text(json.dumps(found.to_json(), indent=2, allow_nan=False), encoding="utf-8")
+    report(found, lambda _: click.echo(f"The paper's figures lie at {out / 'report.html'}."), as_json=as_json)
 
 
-class _Notebook(dict[str, dict[str, float]]):
-    """Outcomes that are written down as they come; those of other ratings or another seed are refused."""
+class _OutcomeFile(dict[str, dict[str, float]]):
+    """Outcomes that are saved as they come; raises InputError for a file of other ratings or another seed."""
 
     def __init__(self, folder: Path, ratings: Ratings, seed: int) -> None:
         from recloak._core.errors import InputError
@@ -63,30 +55,30 @@ class _Notebook(dict[str, dict[str, float]]):
         self.file = folder / "outcomes.json"
         self.about = {"format": 1, "ratings": _fingerprint(ratings), "seed": seed}
         if self.file.exists():
-            told = json.loads(self.file.read_text(encoding="utf-8"))
-            if told["about"] != self.about:
+            saved = json.loads(self.file.read_text(encoding="utf-8"))
+            if saved["about"] != self.about:
                 raise InputError(f"{self.file}: holds outcomes of other ratings or another seed; choose another folder")
-            super().__init__(told["outcomes"])
+            super().__init__(saved["outcomes"])
             return
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError(f"{folder}: exists and is no folder of this command; choose another or remove it first")
         super().__init__()
 
     def __setitem__(self, name: str, outcome: dict[str, float]) -> None:
-        """Note an outcome, on disk as well."""
+        """Set an outcome and save the file."""
         from recloak._core.files import written_file
 
         super().__setitem__(name, outcome)
         self.file.parent.mkdir(exist_ok=True)  # not before there is something to keep
-        with written_file(self.file) as aside:
-            aside.write_text(json.dumps({"about": self.about, "outcomes": self}, indent=1), encoding="utf-8")
+        with written_file(self.file) as temporary:
+            temporary.write_text(json.dumps({"about": self.about, "outcomes": self}, indent=1), encoding="utf-8")
 
 
 def _fingerprint(ratings: Ratings) -> str:
-    """Tell ratings apart: the same users, items, values and times give the same text."""
+    """Return a hash of the users, items, values and times of ratings."""
     import hashlib
 
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     for array in (ratings.indptr, ratings.items, ratings.values, ratings.times):
-        told.update(b"" if array is None else array.tobytes())
-    return told.hexdigest()
+        digest.update(b"" if array is None else array.tobytes())
+    return digest.hexdigest()

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from recloak._cli.common import emit_json, gather, json_option, options_of, seed_option, source_options, with_progress
+from recloak._cli.common import gather, options_of, output_options, report, seed_option, source_options
 from recloak._cli.path_types import NEW_FOLDER, SOURCE_PATH
 from recloak._evaluation.options import PredictiveOptions
 
@@ -19,8 +19,7 @@ from recloak._evaluation.options import PredictiveOptions
 @options_of(PredictiveOptions)
 @source_options
 @seed_option
-@json_option
-@with_progress
+@output_options
 def command(source: Path, out: Path, seed: int | None, as_json: bool, **given: Any) -> None:
     """Repeat "Predictive Anonymization" (Chang et al.) on SOURCE: tables 1 to 3 and figures 3 to 5, its and ours.
 
@@ -40,7 +39,4 @@ def command(source: Path, out: Path, seed: int | None, as_json: bool, **given: A
         provenance = (("Seed", str(made.seed)), *of_source(source))
         write_page(predictive_page(made, source=source.absolute().name, provenance=provenance), folder / "report.html")
         (folder / "figures.json").write_text(json.dumps(made.to_json(), indent=2, allow_nan=False), encoding="utf-8")
-    if as_json:
-        emit_json(made.to_json())
-    else:
-        click.echo(f"The paper's figures and ours lie at {out / 'report.html'}.")
+    report(made, lambda _: click.echo(f"The paper's figures and ours lie at {out / 'report.html'}."), as_json=as_json)

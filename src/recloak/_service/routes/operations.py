@@ -1,4 +1,4 @@
-"""For operators: is it alive, is it ready, how does it do, what does the API look like."""
+"""For operators: health, readiness, metrics and the description of the API."""
 
 from __future__ import annotations
 
@@ -8,55 +8,55 @@ from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
 from recloak._service import metrics
-from recloak._service.access import SECURITY, administrator
-from recloak._service.parts import Parts
-from recloak._service.problems import UNREADABLE, Refused, documented
+from recloak._service.access import SECURITY, require_administrator
+from recloak._service.api_errors import UNREADABLE, ApiError, error_responses
+from recloak._service.resources import Resources
 from recloak._service.schema import Alive, Ready
 
 router = APIRouter()
-_FRESH = {"cache-control": "no-store"}
+_NO_STORE = {"cache-control": "no-store"}
 
 
 @router.get("/health", tags=["operations"], response_model=Alive)
 async def health() -> Response:
     """Say that the process is alive."""
-    return Response(b'{"status":"ok"}', media_type="application/json", headers=_FRESH)
+    return Response(b'{"status":"ok"}', media_type="application/json", headers=_NO_STORE)
 
 
-@router.get("/ready", tags=["operations"], response_model=Ready, responses=documented("not_ready"))
+@router.get("/ready", tags=["operations"], response_model=Ready, responses=error_responses("not_ready"))
 async def ready(request: Request) -> Response:
     """Say what is served, or that the history cannot be read just now."""
-    parts: Parts = request.app.state.parts
-    shelf = parts.shelf
-    if shelf is not None and not shelf.is_fresh:
-        raise Refused("not_ready", UNREADABLE)
-    told = Ready(
+    resources: Resources = request.app.state.resources
+    published = resources.published
+    if published is not None and not published.is_fresh:
+        raise ApiError("not_ready", UNREADABLE)
+    served = Ready(
         status="ready",
-        advice=parts.advisor is not None and parts.guard is not None,
-        related=shelf is not None,
-        release=None if shelf is None else shelf.release,
+        advice=resources.advisor is not None and resources.tokens is not None,
+        related=published is not None,
+        release=None if published is None else published.release,
     )
-    return JSONResponse(told.model_dump(), headers=_FRESH)
+    return JSONResponse(served.model_dump(), headers=_NO_STORE)
 
 
-_FIGURES: dict[int | str, dict[str, Any]] = {
+_METRICS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Figures in Prometheus' text format.",
         "content": {"text/plain": {"schema": {"type": "string"}}},
     },
-    **documented("no_token", "bad_token", "not_allowed", "too_many"),
+    **error_responses("no_token", "bad_token", "not_allowed", "too_many"),
 }
 
 
-@router.get("/metrics", tags=["operations"], response_class=Response, responses=_FIGURES, openapi_extra=SECURITY)
+@router.get("/metrics", tags=["operations"], response_class=Response, responses=_METRICS, openapi_extra=SECURITY)
 async def figures(request: Request) -> Response:
     """Give figures in Prometheus' text format, for an administrator's token."""
-    administrator(request)
+    require_administrator(request)
     body, media = metrics.exposition()
-    return Response(body, media_type=media, headers=_FRESH)
+    return Response(body, media_type=media, headers=_NO_STORE)
 
 
 @router.get("/openapi.json", include_in_schema=False)
 async def openapi(request: Request) -> Response:
-    """Give the description of the API."""
+    """Return the description of the API."""
     return JSONResponse(request.app.openapi(), headers={"cache-control": "no-cache"})

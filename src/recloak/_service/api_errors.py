@@ -1,4 +1,4 @@
-"""What the service refuses, always in one shape and one sentence that repeats nothing of what was sent."""
+"""The errors of the API: one shape, and one sentence each that repeats nothing of what was sent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starlette.responses import Response
 from recloak._service.schema import ErrorAnswer, Problem
 
 # By code: the status and the sentence.
-PROBLEMS: dict[str, tuple[int, str]] = {
+ERRORS: dict[str, tuple[int, str]] = {
     "bad_request": (400, "The request cannot be read."),
     "no_token": (401, "This needs a token in the header: Authorization: Bearer TOKEN."),
     "bad_token": (401, "This token is unknown, expired or revoked."),
@@ -31,31 +31,27 @@ PROBLEMS: dict[str, tuple[int, str]] = {
 UNREADABLE = "The history of related lists cannot be read just now."
 
 
-class Refused(Exception):  # noqa: N818 (it is an answer, not a fault)
-    """A request that is answered with a problem; ``message`` replaces the usual sentence."""
+class ApiError(Exception):
+    """An error that a request is answered with; ``message`` replaces the usual sentence of its code."""
 
     def __init__(self, code: str, message: str | None = None, headers: Mapping[str, str] | None = None) -> None:
         self.code = code
-        self.status, usual = PROBLEMS[code]
+        self.status, usual = ERRORS[code]
         self.message = message or usual
         self.headers = dict(headers or {})
         super().__init__(self.message)
 
-    def answer(self) -> Response:
-        """Give the answer in the one shape."""
-        headers = {"cache-control": "no-store", **self.headers}
-        return Response(self.body(), self.status, headers, media_type="application/json")
-
-    def body(self) -> bytes:
-        """Give the answer's bytes."""
-        return ErrorAnswer(error=Problem(code=self.code, message=self.message)).model_dump_json().encode()
+    def response(self) -> Response:
+        """Return the HTTP response."""
+        body = ErrorAnswer(error=Problem(code=self.code, message=self.message)).model_dump_json()
+        return Response(body, self.status, {"cache-control": "no-store", **self.headers}, "application/json")
 
 
-def documented(*codes: str) -> dict[int | str, dict[str, Any]]:
-    """Describe for OpenAPI which problems a route answers with."""
-    told: dict[int | str, dict[str, Any]] = {}
-    for code in sorted(codes, key=lambda one: PROBLEMS[one][0]):
-        status, sentence = PROBLEMS[code]
-        before = f"{told[status]['description']} " if status in told else ""
-        told[status] = {"model": ErrorAnswer, "description": f"{before}`{code}`: {sentence}"}
-    return told
+def error_responses(*codes: str) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI description of the errors that a route may answer with."""
+    responses: dict[int | str, dict[str, Any]] = {}
+    for code in sorted(codes, key=lambda one: ERRORS[one][0]):
+        status, sentence = ERRORS[code]
+        before = f"{responses[status]['description']} " if status in responses else ""
+        responses[status] = {"model": ErrorAnswer, "description": f"{before}`{code}`: {sentence}"}
+    return responses

@@ -1,4 +1,4 @@
-"""What stands around every request: headers, limits, one shape of errors, and logs that tell nothing."""
+"""What is done for every request: headers, limits, one shape of errors, and logs without private values."""
 
 import asyncio
 import json
@@ -10,9 +10,9 @@ import time
 import pytest
 
 from recloak._service import advice, logs
+from recloak._service.api_errors import ERRORS, ApiError
 from recloak._service.middleware import HEADERS, POLICY
-from recloak._service.problems import PROBLEMS, Refused
-from recloak._service.rate_limits import Buckets
+from recloak._service.rate_limits import RateLimiter
 from tests.service.helpers import World, problem
 
 
@@ -36,11 +36,11 @@ def test_the_policy_lets_nothing_in_from_another_host():
 
 
 def test_the_api_is_described_on_a_page_without_script_or_other_hosts(world):
-    told = world.ask("GET", "/docs")
-    assert told.headers["content-type"] == "text/html; charset=utf-8"
+    answer = world.ask("GET", "/docs")
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
     for part in ("POST /api/v1/advice", "choices", "too_many", "GET /api/v1/items/{item}/related"):
-        assert part in told.text
-    assert not re.search(r"<script|https?://|style=", told.text)
+        assert part in answer.text
+    assert not re.search(r"<script|https?://|style=", answer.text)
 
 
 def test_a_head_is_a_get_without_its_body(world):
@@ -124,8 +124,8 @@ def test_pages_of_another_origin_may_not_ask_unless_named(tmp_path):
     before = world.ask("OPTIONS", "/api/v1/advice", headers={**named, **asked})
     assert (before.status_code, before.headers["access-control-allow-origin"]) == (204, "https://forum.example")
     assert "authorization" in before.headers["access-control-allow-headers"]
-    told = world.ask("POST", "/api/v1/advice", token, json={"text": "Fargo"}, headers=named)
-    assert told.headers["access-control-allow-origin"] == "https://forum.example"
+    answer = world.ask("POST", "/api/v1/advice", token, json={"text": "Fargo"}, headers=named)
+    assert answer.headers["access-control-allow-origin"] == "https://forum.example"
     for refused in (
         world.ask("OPTIONS", "/api/v1/advice", headers={**other, **asked}),
         world.ask("POST", "/api/v1/advice", token, json={"text": "Fargo"}, headers=other),
@@ -145,21 +145,21 @@ def test_the_log_of_a_request_names_its_route_and_nothing_that_was_asked(world, 
         world.ask("GET", "/api/v1/items/13/related")
         world.ask("GET", "/secret-address")
     ours = [record for record in caplog.records if record.name == "recloak._service"]  # not those of the test's client
-    told = [json.loads(logs.JsonLines().format(record)) for record in ours]
-    routes = [one["route"] for one in told if one["event"] == "request"]
+    lines = [json.loads(logs.JsonLines().format(record)) for record in ours]
+    routes = [one["route"] for one in lines if one["event"] == "request"]
     assert routes == ["/api/v1/advice", "/api/v1/items", "/api/v1/items/{item:path}/related", "other"]
     for word in ("intaka", "1953", token, token.split("_", 2)[2], "13", "secret", "Bearer"):
         assert not any(
-            word in json.dumps({k: v for k, v in one.items() if k not in ("time", "ms", "process")}) for one in told
+            word in json.dumps({k: v for k, v in one.items() if k not in ("time", "ms", "process")}) for one in lines
         )
 
 
-def test_every_problem_is_one_sentence():
-    for code, (status, sentence) in PROBLEMS.items():
+def test_every_error_is_one_sentence():
+    for code, (status, sentence) in ERRORS.items():
         assert 400 <= status < 600, code
         assert sentence[0].isupper(), code
         assert sentence.endswith("."), code
-        assert json.loads(Refused(code).body()) == {"error": {"code": code, "message": sentence}}
+        assert json.loads(bytes(ApiError(code).response().body)) == {"error": {"code": code, "message": sentence}}
 
 
 class Clock:
@@ -171,7 +171,7 @@ class Clock:
 
 def test_a_bucket_fills_at_its_rate_and_never_beyond_its_burst(tmp_path):
     clock = Clock()
-    one, two = (Buckets(tmp_path / "buckets", 2.0, 4, clock=clock) for _ in range(2))
+    one, two = (RateLimiter(tmp_path / "buckets", 2.0, 4, clock=clock) for _ in range(2))
     assert [one.take(7), two.take(7), one.take(7), two.take(7)] == [0, 0, 0, 0]  # two workers share it
     assert two.take(7) == pytest.approx(1 / 2.0)
     assert one.take(8) == 0  # another token's is its own
@@ -186,10 +186,10 @@ def test_a_bucket_fills_at_its_rate_and_never_beyond_its_burst(tmp_path):
 @pytest.mark.parametrize("burst", [1, 4, 10, 30])
 def test_a_long_text_fits_after_the_waits_that_it_is_told(tmp_path, burst):
     clock = Clock()
-    buckets = Buckets(tmp_path / "buckets", 0.5, burst, clock=clock)
+    limiter = RateLimiter(tmp_path / "buckets", 0.5, burst, clock=clock)
 
     def asked():
-        return buckets.take(7) or buckets.take(7, 10.0, paid=1.0)
+        return limiter.take(7) or limiter.take(7, 10.0, paid=1.0)
 
     while not asked():
         pass
@@ -197,7 +197,7 @@ def test_a_long_text_fits_after_the_waits_that_it_is_told(tmp_path, burst):
     while wait := asked():
         clock.now, waits = clock.now + math.ceil(wait), waits + 1
     assert waits <= 2  # one for the request, and one for its length
-    buckets.close()
+    limiter.close()
 
 
 def test_words_are_there_for_every_band():

@@ -1,0 +1,159 @@
+"""Results as tables on the terminal: an inspection, an audit, an evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from recloak._attacks.audit_result import Audit
+from recloak._attacks.model import Outcome
+from recloak._core.intervals import Share
+from recloak._evaluation.model import Evaluation, Scored
+from recloak._ratings.exposure import Exposure
+from recloak._ratings.summary import PERCENTILES, Summary
+from recloak._report.audit_page import audit_verdict
+from recloak._report.audit_sections import verdict_in_words
+from recloak._report.evaluate_page import CALLED, evaluate_verdict
+from recloak._report.formats import count, day, number, percent, plural, with_interval
+from recloak._report.inspect_page import headline, telling_level
+from recloak._report.page import PageVerdict
+
+if TYPE_CHECKING:
+    from recloak._library.inspect_source import Inspection
+
+_BAR = 30  # cells of the longest bar of the histogram
+
+
+def print_inspection(inspection: Inspection) -> None:
+    """Print what is in a source and how exposed its users are to standard output."""
+    console, summary, exposure = Console(highlight=False), inspection.summary, inspection.exposure
+    console.print(f"[bold]{escape(inspection.source)}[/bold]")
+    for table in (_counts(summary), _spreads(summary), _histogram(summary), _exposure(exposure)):
+        console.print(table)
+    console.print(f"\n[bold]{headline(telling_level(exposure))}.[/bold]")
+
+
+def print_audit(audit: Audit) -> None:
+    """Print the verdict, the attacks, the gates and the evaluation, if there is one, to standard output."""
+    console = Console(highlight=False)
+    _print_verdict(console, audit_verdict(audit))
+    console.print(_attacks(audit.outcomes))
+    for passage in audit.passages:
+        console.print(f"gate {passage.gate}: {'passed' if passage.passed else 'closed'}, {escape(passage.reason)}")
+    if isinstance(audit.evaluation, Evaluation):
+        print_evaluation(audit.evaluation)
+
+
+def print_evaluation(evaluation: Evaluation) -> None:
+    """Print the verdict and the scores to standard output."""
+    console = Console(highlight=False)
+    _print_verdict(console, evaluate_verdict(evaluation))
+    console.print(_scores(evaluation))
+
+
+def _print_verdict(console: Console, verdict: PageVerdict) -> None:
+    console.print(f"[bold]{verdict.word}: {escape(verdict.headline)}[/bold]\n{escape(verdict.text)}\n")
+
+
+def _table(columns: tuple[str, ...], n_left: int = 1, title: str | None = None) -> Table:
+    """Return an empty table whose first columns are aligned to the left, and the others to the right."""
+    table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0), pad_edge=False)
+    table.title, table.title_justify, table.title_style = title and f"\n{title}", "left", "bold"
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="left" if place < n_left else "right", overflow="fold")
+    return table
+
+
+def _counts(summary: Summary) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for label, value in _facts(summary):
+        table.add_row(label, value)
+    return table
+
+
+def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
+    scale = summary.scale
+    yield "users", count(summary.n_users)
+    yield "items", count(summary.n_items)
+    yield "ratings", f"{count(summary.n_ratings)} ({percent(summary.density)} of all pairs)"
+    step = "any value between" if scale.step is None else f"in steps of {scale.step:g}"
+    yield "scale", f"{scale.low:g} to {scale.high:g}, {step}, mean {summary.mean_rating:.2f}"
+    if summary.times is not None:
+        yield "time span", f"{day(summary.times.first)} to {day(summary.times.last)}"
+    yield "repeated pairs", f"{plural(summary.n_repeated, 'row')} dropped, the latest counts"
+    if summary.n_skipped:
+        yield "bad rows", f"{count(summary.n_skipped)} skipped"
+    for note in summary.notes:
+        yield "note", escape(note)
+    for n, share in summary.top_shares:
+        yield f"top {count(n)} items", f"{percent(share)} of the ratings"
+
+
+def _spreads(summary: Summary) -> Table:
+    columns = ("", *(f"{p:g}" for p in PERCENTILES), "mean")
+    table = _table(columns, title="Ratings per user and per item, by percentile")
+    for label, spread in (("per user", summary.activity), ("per item", summary.popularity)):
+        table.add_row(label, *(count(spread.at(p)) for p in PERCENTILES), number(spread.mean))
+    return table
+
+
+def _histogram(summary: Summary) -> Table:
+    table = _table(("rating", "share", "ratings"), title="Which ratings are given")
+    table.add_column("")
+    most = max(bar.share for bar in summary.histogram)
+    for bar in summary.histogram:
+        place = f"{bar.low:g}" if bar.low == bar.high else f"{bar.low:.3g}–{bar.high:.3g}"
+        table.add_row(place, percent(bar.share), count(bar.n), "█" * round(_BAR * bar.share / most))
+    return table
+
+
+def _exposure(exposure: Exposure) -> Table:
+    title = f"Users singled out by what is known of them ({plural(exposure.n_targets, 'user')}, 95 % intervals)"
+    table = _table(("known", "by items", "by items and ratings", "crowd", "with ratings"), title=title)
+    table.caption, table.caption_justify = "crowd: how many users fit what is known (median)", "left"
+    for known in sorted({level.known for level in exposure.levels}):
+        alone, level = exposure.at(known, with_ratings=False), exposure.at(known, with_ratings=True)
+        crowds = (count(alone.candidates[2]), count(level.candidates[2]))
+        table.add_row(str(known), with_interval(alone.unique), with_interval(level.unique), *crowds)
+    return table
+
+
+def _attacks(outcomes: tuple[Outcome, ...]) -> Table:
+    table = _table(("attack", "known", "original", "release", "guessing"))
+    table.add_column("verdict", overflow="fold")
+    for one in outcomes:
+        name = one.name if one.setting == "plain" else f"{one.name}, {one.setting}"
+        known = "" if one.known is None else str(one.known)
+        shares = _rate(one.original), _rate(one.release), percent(one.baseline)
+        table.add_row(name, known, *shares, verdict_in_words(one))
+    return table
+
+
+def _rate(share: Share | None) -> str:
+    return "–" if share is None else percent(share.rate)
+
+
+def _scores(evaluation: Evaluation) -> Table:
+    table = _table(("predictor", "trained on", "RMSE", "MAE", "covered", "nDCG@10", "recall@10"), n_left=2)
+    for name, sides in evaluation.recommenders.items():
+        for side, scored in sides.items():
+            table.add_row(CALLED[name], side, *_cells(scored))
+    for name, scored in evaluation.baselines.items():
+        table.add_row(CALLED[name], "baseline", *_cells(scored))
+    table.add_row("own profile", "release", *_cells(Scored(evaluation.target_deviation)))
+    table.add_row("nearest profile", "release", *_cells(Scored(evaluation.similar_user_deviation)))
+    return table
+
+
+def _cells(one: Scored) -> tuple[str, ...]:
+    ranking = (None, None) if one.ranking is None else (one.ranking.ndcg, one.ranking.recall)
+    errors = map(_number, (one.accuracy.rmse, one.accuracy.mae))
+    return (*errors, percent(one.accuracy.coverage), *map(_number, ranking))
+
+
+def _number(x: float | None) -> str:
+    return "–" if x is None else f"{x:.4f}"
