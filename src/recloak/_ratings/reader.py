@@ -65,7 +65,8 @@ class Reader:
 
     Examples
     --------
-    >>> carets = Reader(
+    >>> import recloak
+    >>> carets = recloak.Reader(
     ...     name="carets",
     ...     title="carets",
     ...     text="fields between carets",

@@ -82,6 +82,7 @@ def test_its_bad_rows_are_told_and_skipped_as_those_of_tables(jsonl):
         read(jsonl)
 
 
+@pytest.mark.slow
 def test_the_command_line_reads_and_names_it(jsonl, tmp_path):
     with jsonl.open("a") as file:
         file.writelines(json.dumps({"user": f"u{n}", "item": n % 3, "stars": 3}) + "\n" for n in range(9))
