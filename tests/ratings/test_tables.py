@@ -91,7 +91,7 @@ def test_a_repeated_pair_without_times_keeps_the_last():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (([1], [1, 2], [1]), "the columns must be equally long, got [1, 2]"),
+        (([1], [1, 2], [1]), "the columns must be equally long, got 1 of user, 2 of item, 1 of rating"),
         (([], [], []), "there are no ratings"),
         (([1, None], [1, 2], [1, 2]), "the user's id must not be empty (row 2)"),
         ((["a"], [""], [1]), "the item's id must not be empty (row 1)"),

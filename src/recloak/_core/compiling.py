@@ -1,7 +1,5 @@
 """How kernels are compiled: as numba's ``njit`` does, without what no kernel needs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba

@@ -1,7 +1,5 @@
 """Optional parts: what a command needs that a plain install does not bring."""
 
-from __future__ import annotations
-
 import importlib.util
 
 from recloak._core.errors import MissingExtraError

@@ -5,8 +5,6 @@ beside it that the next run of the same command clears away. A request to stop (
 anything is moved into place and never in the middle of it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import secrets

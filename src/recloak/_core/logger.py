@@ -1,7 +1,5 @@
 """The logger of the library: silent unless the program that uses it, or the command line, adds a handler."""
 
-from __future__ import annotations
-
 import logging
 
 log = logging.getLogger("recloak")

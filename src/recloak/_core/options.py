@@ -8,11 +8,10 @@ flags, their texts and their defaults from the same fields, so that both always 
         k: int = option(5, "size of the smallest group", at_least=2)
 """
 
-from __future__ import annotations
-
 import dataclasses
 import difflib
 import math
+import operator
 import types
 import typing
 from collections.abc import Collection, Mapping
@@ -102,9 +101,21 @@ def _suggestion(name: str, known: list[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(known)}"
 
 
+def whole_number(name: str, value: Any) -> int:
+    """Return a whole number of any type, numpy's included; raise OptionError for anything else."""
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)
+    except TypeError:
+        pass
+    raise OptionError(f"{name} must be a whole number, got {value!r}")
+
+
 def _fitted(name: str, value: Any, hint: Any) -> Any:
     """Return the value as its annotated type, or refuse it; a list may stand for a tuple (JSON has no tuples)."""
     allowed = _plain_types(hint)
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        value = value.item()  # a number of numpy's, which is not imported here: help must stay quick
     if float in allowed and isinstance(value, int) and not isinstance(value, bool) and int not in allowed:
         return float(value)
     if tuple in allowed and isinstance(value, list):

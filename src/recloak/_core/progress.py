@@ -5,8 +5,6 @@ outermost task shows bars by itself. The command line listens with rich bars whe
 tick is also a moment to stop (`_core.stopping`).
 """
 
-from __future__ import annotations
-
 import builtins
 import importlib.util
 from collections.abc import Callable, Iterator

@@ -65,6 +65,8 @@ def seed_or_rng(seed: int | None, rng: Rng) -> Randomness:
     """Return the randomness of ``seed`` or of ``rng``, whichever was given; with neither the system draws a seed."""
     if seed is not None and rng is not None:
         raise OptionError("seed and rng are two names for one thing: pass one of them")
+    if seed is not None and (isinstance(seed, bool) or not hasattr(seed, "__index__")):
+        raise OptionError(f"seed must be a whole number, got {seed!r}")
     return randomness(rng if seed is None else seed)
 
 

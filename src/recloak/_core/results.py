@@ -6,6 +6,7 @@ are made, so the library's functions put the function that draws a result into i
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -46,6 +47,11 @@ def _size(held: Any) -> str:
     return str(len(held)) if hasattr(held, "__len__") else type(held).__name__
 
 
+def html_line(value: object) -> str:
+    """Return the one line of a value for a notebook."""
+    return f"<p><code>{html.escape(repr(value))}</code></p>"
+
+
 class Tabular:
     """A value that becomes a table: `to_polars` makes it, the others convert it."""
 
@@ -54,6 +60,10 @@ class Tabular:
     def to_polars(self) -> pl.DataFrame:
         """Return the value as a polars table."""
         raise NotImplementedError
+
+    def _repr_html_(self) -> str | None:
+        """Return what a notebook shows: the one line of counts, for what a value holds may be private."""
+        return html_line(self)
 
     def to_arrow(self) -> pa.Table:
         """Return the value as an Arrow table."""
@@ -99,4 +109,4 @@ class Result(Tabular):
 
     def _repr_html_(self) -> str | None:
         """Return the head of the page for a notebook."""
-        return None if self.draw is None else self.draw(self, True)
+        return html_line(self) if self.draw is None else self.draw(self, True)

@@ -7,8 +7,6 @@ anything is moved into place. The library installs no handler of signals: withou
 noted, Ctrl-C does what Python does, and a check is a look at one name.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -6,8 +6,6 @@ numba's, and little work stays in the calling thread, where it costs no more tha
 shares that run at that moment, and on the command line not even for those.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

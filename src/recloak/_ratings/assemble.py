@@ -42,7 +42,7 @@ class RowChunk:
         return len(self.users)
 
     def part(self, start: int, stop: int) -> RowChunk:
-        """Give some of the rows."""
+        """Return some of the rows."""
         rows = slice(start, stop)
         times = None if self.times is None else self.times[rows]
         return RowChunk(self.users[rows], self.items[rows], self.values[rows], times)
@@ -96,7 +96,7 @@ def _time_span(chunks: list[RowChunk]) -> tuple[int, int]:
 
 
 def _ascending(chunks: list[RowChunk], user_of: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Make the users' codes ascend as their numbers do, and give the table from such codes to numbers.
+    """Make the users' codes ascend as their numbers do, and return the table from such codes to numbers.
 
     Codes that are ids ascend already: then rows are sorted by them, and the table is looked up in order, at the end,
     instead of at random for every row.
@@ -112,7 +112,7 @@ def _ascending(chunks: list[RowChunk], user_of: NDArray[np.int32]) -> NDArray[np
 
 
 def _buckets(n_codes: int, n_rows: int) -> tuple[int, int]:
-    """Choose how many neighbouring users share a bucket, as a power of two, and give how many buckets that makes."""
+    """Choose how many neighbouring users share a bucket, as a power of two, and return how many buckets that makes."""
     wanted = min(max(n_rows // _BUCKET_ROWS, 1), _MAX_BUCKETS)
     shift = (max(n_codes - 1, 0) // wanted).bit_length()
     return shift, (max(n_codes - 1, 0) >> shift) + 1
@@ -139,7 +139,7 @@ _PAGES = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 _EMPTY = RowChunk(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32), None)
 _ONE_BUCKET = 31  # every code without its last 31 bits is 0
 
-# Gives the records of a bucket, in file order.
+# Returns the records of a bucket, in file order.
 RecordsOf = Callable[[int], NDArray[np.uint64]]
 
 
@@ -231,7 +231,7 @@ def _sort_buckets(
 
 
 def fresh(n: int, kind: Any) -> NDArray[Any]:
-    """Give an array whose memory, where it is large, comes in small pages.
+    """Return an array whose memory, where it is large, comes in small pages.
 
     Numpy asks for huge pages, and in a virtual machine the first touch of each is dear: of reading 100 M rows it took
     half.
@@ -250,7 +250,7 @@ def closed_up(column: Any, starts: NDArray[np.int64], ends: NDArray[np.int64]) -
 
 
 def distinct_values(values: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Give the distinct values, ascending; quick where they are few, as ratings are."""
+    """Return the distinct values, ascending; quick where they are few, as ratings are."""
     few = np.empty(_FEW, values.dtype)
     n = distinct_few(values, few)
     return np.unique(values if n < 0 else few[:n])

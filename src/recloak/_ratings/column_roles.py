@@ -1,13 +1,12 @@
 """Which column is the user, the item, the rating and the time: by the names that data sets use."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from recloak._core.errors import SourceError
 
 ROLES = ("user", "item", "rating", "time")
 NO_TIME = "none"
+_SHOWN = 60  # characters of a name in a message
 
 _THINGS = (
     "item movie film book product track song artist album business game app anime joke recipe restaurant place venue "
@@ -61,7 +60,7 @@ def find_columns(
             taken = {*found.values(), *(other for other in given.values() if other)}
             name = _recognised(role, [other for other in names if other not in taken])
         elif name not in names:
-            raise SourceError(f"there is no column {name!r} for the {role}; the columns are {_listed(names)}")
+            raise SourceError(f"there is no column {shown_name(name)} for the {role}; the columns are {_listed(names)}")
         if name is not None:
             found[role] = name
         elif role != "time":
@@ -98,13 +97,18 @@ def _checked(found: dict[str, str], names: Sequence[str]) -> dict[str, str]:
     """Refuse one column in two roles and two columns of one name."""
     for role, name in found.items():
         if list(names).count(name) > 1:
-            raise SourceError(f"two columns are named {name!r}, so it is not clear which is the {role}")
+            raise SourceError(f"two columns are named {shown_name(name)}, so it is not clear which is the {role}")
         other = next(first for first, its in found.items() if its == name)
         if other != role:
-            raise SourceError(f"the column {name!r} cannot be both the {other} and the {role}")
+            raise SourceError(f"the column {shown_name(name)} cannot be both the {other} and the {role}")
     return found
 
 
+def shown_name(name: str) -> str:
+    """Return a column's name for a message, the beginning of a long one."""
+    return repr(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}...")
+
+
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:20])
+    shown = ", ".join(shown_name(name) for name in names[:20])
     return shown if len(names) <= 20 else f"{shown} and {len(names) - 20} more"

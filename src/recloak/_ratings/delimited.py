@@ -18,60 +18,80 @@ from recloak._ratings import text_kernels
 from recloak._ratings.dialect import NO_QUOTES, QUOTES, Dialect
 from recloak._ratings.model import Scale
 from recloak._ratings.numbering import Numbering
+from recloak._ratings.opened_files import LONGEST_LINE, too_long
 from recloak._ratings.row_buffer import RowBuffer, RowProblem
 from recloak._ratings.times import number_of, seconds_of
 
 BLOCK_BYTES = 1 << 21  # a block and what it is split into stay in a core's cache
 _SHORT = 11  # digits that every kernel takes for a plain whole number
 _SHOWN = 60  # characters of a value in a message
+_LONGEST_RECORD = 1 << 26  # bytes of a record with quotes, which is parsed again with every block that it goes on in
 OPEN_QUOTE = "a quote is opened and never closed"
-MAX_RECORD = 1 << 20  # bytes; a quote that stays open for longer was never meant to span lines
+NUL = "a line must not hold a NUL byte"
 
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """Some whole lines of a file."""
+    """Some whole lines of a file; after them comes one that cannot be read, where ``refused`` says why."""
 
     data: bytearray
     stop: int
     is_last: bool
+    refused: str | None = None
 
 
-def read_delimited(stream: BinaryIO, path: Path, dialect: Dialect, rows: RowBuffer) -> Iterator[float]:
+def read_delimited(
+    stream: BinaryIO, path: Path, dialect: Dialect, rows: RowBuffer, *, longest: int = LONGEST_LINE
+) -> Iterator[float]:
     """Add the rows of an open file to a buffer, yielding the megabytes read; ``path`` is what messages call it."""
-    taker = _Taker(path, dialect, rows)
+    taker = _Taker(path, dialect, rows, longest)
     with workers(n_threads()) as pool:
         waiting: deque[Future[Parsed]] = deque()
-        for block in _blocks(stream, dialect):
+        for block in text_blocks(stream, dialect.n_head, longest):
             if taker.is_open or (dialect.quoting == QUOTES and block.data.find(b'"', 0, block.stop) >= 0):
                 while waiting:
                     taker.take(waiting.popleft().result())
                 taker.take_quoted(block)
             else:
                 waiting.append(pool.submit(parse_block, block.data, block.stop, dialect))
-            if len(waiting) > n_threads():
+            while len(waiting) > (0 if block.refused else n_threads()):
                 taker.take(waiting.popleft().result())
+            if block.refused:
+                raise SourceError(block.refused, file=path, line=taker.next_line)
             yield block.stop / 1e6
         while waiting:
             taker.take(waiting.popleft().result())
         taker.end()
 
 
-def _blocks(stream: BinaryIO, dialect: Dialect) -> Iterator[TextBlock]:
-    """Cut a stream after a line feed into blocks; the head is left out."""
-    rest = _after_head(stream, dialect.n_head)
+def text_blocks(stream: BinaryIO, n_head: int, longest: int) -> Iterator[TextBlock]:
+    """Cut a stream after a line feed into blocks; the head is left out. A block grows as long as a line goes on."""
+    rest, wanted = _after_head(stream, n_head), BLOCK_BYTES
     while True:
-        data = bytearray(len(rest) + BLOCK_BYTES)
+        data = bytearray(len(rest) + wanted)
         data[: len(rest)] = rest
-        n = _fill(stream, memoryview(data)[len(rest) :])
-        stop = len(rest) + n
-        if n < BLOCK_BYTES:
-            yield TextBlock(data, stop, True)
+        stop = len(rest) + _fill(stream, memoryview(data)[len(rest) :])
+        is_last = stop < len(data)
+        cut = stop if is_last else data.rfind(b"\n", len(rest), stop) + 1
+        if (refused := _refused_line(data, stop, longest)) is not None:
+            yield TextBlock(data, refused[0], True, refused[1])
             return
-        cut = data.rfind(b"\n", 0, stop) + 1
-        rest = bytes(data[cut:stop])
-        if cut:
-            yield TextBlock(data, cut, False)
+        if cut or is_last:
+            yield TextBlock(data, cut, is_last)
+        if is_last:
+            return
+        rest, wanted = bytes(data[cut:stop]), max(BLOCK_BYTES, 0 if cut else stop)
+
+
+def _refused_line(data: bytearray, stop: int, longest: int) -> tuple[int, str] | None:
+    """Find the first line that is too long or no text; return where it begins, and the rule that it breaks."""
+    found = [(data.rfind(b"\n", 0, nul) + 1, NUL) for nul in (data.find(0, 0, stop),) if nul >= 0]
+    for inside in range(longest, stop, longest):  # a line that is too long holds such a byte
+        begin, end = data.rfind(b"\n", 0, inside) + 1, data.find(b"\n", inside, stop)
+        if (stop if end < 0 else end) - begin > longest:
+            found.append((begin, too_long(longest)))
+            break
+    return min(found, default=None)
 
 
 def _fill(stream: BinaryIO, view: memoryview) -> int:
@@ -86,7 +106,7 @@ def _fill(stream: BinaryIO, view: memoryview) -> int:
 
 
 def _after_head(stream: BinaryIO, n_head: int) -> bytes:
-    """Pass over the head's lines and a byte order mark; give what was read of the data."""
+    """Pass over the head's lines and a byte order mark; return what was read of the data."""
     if n_head:
         for _ in range(n_head):
             stream.readline()
@@ -97,8 +117,9 @@ def _after_head(stream: BinaryIO, n_head: int) -> bytes:
 class _Taker:
     """Takes parsed blocks of one file into the rows, in order, and counts lines on the way."""
 
-    def __init__(self, path: Path, dialect: Dialect, rows: RowBuffer) -> None:
+    def __init__(self, path: Path, dialect: Dialect, rows: RowBuffer, longest: int) -> None:
         self._path, self._dialect, self._rows = path, dialect, rows
+        self._longest = min(longest, _LONGEST_RECORD)
         self._line = dialect.n_head
         self._rest = b""
 
@@ -106,6 +127,11 @@ class _Taker:
     def is_open(self) -> bool:
         """Whether a quote of the last block is still open."""
         return bool(self._rest)
+
+    @property
+    def next_line(self) -> int:
+        """The number of the line after all that were taken."""
+        return self._line + self._rest.count(b"\n") + 1
 
     def take_quoted(self, block: TextBlock) -> None:
         """Take in a block with quotes: a quoted field may span lines, so a record may go on in the next block."""
@@ -115,7 +141,7 @@ class _Taker:
             parsed = parse_block(data, len(data), self._dialect)
             self.take(parsed)
             data = data[parsed.rest :]
-            if data and len(data) <= MAX_RECORD and not block.is_last:
+            if data and len(data) <= self._longest and not block.is_last:
                 self._rest = bytes(data)
                 return
             if data:
@@ -171,10 +197,11 @@ def _bad_or_odd(parsed: Parsed, n_fields: int) -> Iterator[RowProblem]:
         if kind == text_kernels.FIELDS:
             yield RowProblem(line, f"a row must have {n_fields} fields", count, None)
             continue
-        text = shown(parsed.buffer[start:end].tobytes())
+        raw = parsed.buffer[start:end].tobytes()
+        text = raw.decode("utf-8", "backslashreplace").strip()
         rule = _read_rating(text, parsed, row) if kind == text_kernels.RATING else _read_time(text, parsed, row)
         if rule is not None:
-            yield RowProblem(line, rule, text or None, row)
+            yield RowProblem(line, rule, shown(raw) or None, row)
 
 
 def _empty_ids(parsed: Parsed) -> Iterator[RowProblem]:
@@ -195,13 +222,13 @@ def _outside(parsed: Parsed, scale: Scale | None) -> Iterator[RowProblem]:
 
 
 def shown(raw: bytes | bytearray) -> str:
-    """Give bytes as text for a message, the beginning of a long one."""
+    """Return bytes as text for a message, the beginning of a long one."""
     text = bytes(raw).decode("utf-8", "backslashreplace").strip()
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def _read_rating(text: str, parsed: Parsed, row: int) -> str | None:
-    """Read a rating that is not a plain decimal; give the rule it breaks, if any."""
+    """Read a rating that is not a plain decimal; return the rule it breaks, if any."""
     if not text:
         return "a rating must not be empty"
     number = number_of(text)
@@ -213,7 +240,7 @@ def _read_rating(text: str, parsed: Parsed, row: int) -> str | None:
 
 
 def _read_time(text: str, parsed: Parsed, row: int) -> str | None:
-    """Read a time that is neither plain seconds nor a plain ISO date; give the rule it breaks, if any."""
+    """Read a time that is neither plain seconds nor a plain ISO date; return the rule it breaks, if any."""
     if not text:
         return "a time must not be empty (time='none' leaves times out)"
     seconds = seconds_of(text)
@@ -235,7 +262,7 @@ class Ids:
     one_empty: bool
 
     def only(self, buffer: NDArray[np.uint8], keep: NDArray[np.bool_]) -> Ids:
-        """Give the ids of some rows; what the others held does not make these texts."""
+        """Return the ids of some rows; what the others held does not make these texts."""
         starts, ends = self.starts[keep], self.ends[keep]
         if self.all_whole:
             return Ids(starts, ends, self.numbers[keep], all_whole=True, one_empty=False)
@@ -287,7 +314,7 @@ def parse_block(data: bytearray, stop: int, dialect: Dialect) -> Parsed:
 def _split(
     buffer: NDArray[np.uint8], data: bytearray, stop: int, dialect: Dialect, most: int, places: NDArray[np.int32]
 ) -> tuple[_Fields, int, int, int]:
-    """Split the lines into fields; give these, the number of places and of lines, and where a record is unfinished."""
+    """Return the fields of the lines, the number of places and of lines, and where an unfinished record begins."""
     starts, ends = np.empty((4, most), np.int32), np.empty((4, most), np.int32)
     wholes, odds = np.empty((4, most), np.uint64), np.empty((4, most), np.uint8)
     lines = np.empty(most, np.int32)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from recloak._core.errors import SourceError
 from recloak._ratings.column_roles import NO_TIME, ROLES, find_columns, is_known
+from recloak._ratings.opened_files import Sample, as_text, require_text
 from recloak._ratings.options import ReadOptions
-from recloak._ratings.source_files import Sample, require_text
 from recloak._ratings.times import number_of, seconds_of
 
 NO_QUOTES, QUOTES_IN_LINE, QUOTES = range(3)
 _COMMENTS = ("#", "%")
+ALL_COMMENTS = "there is nothing but comments, lines that begin with '#' or '%'"
 _LOOKED_AT = 200  # rows by which separator and columns are recognised
 _AMAZON_ITEM, _AMAZON_USER = re.compile(r"B[0-9A-Z]{9}|\d{9}[\dX]"), re.compile(r"A[0-9A-Z]{9,}")
 
@@ -55,43 +56,114 @@ def dialect_of(sample: Sample, separator: str, options: ReadOptions, *, quoting:
     """Recognise header and columns of a file whose separator is known."""
     require_text(sample)
     quoting = quoting_of(separator) if quoting is None else quoting
-    n_comments, lines = _without_comments(sample)
-    rows = split(lines[:_LOOKED_AT], separator, quoting)
-    if not rows:
-        raise SourceError("the file is empty", file=sample.path)
-    has_header = _is_header(rows, options)
+    records = records_of(sample, separator, quoting)
+    comments, records = _without_comments(records)
+    if not records:
+        raise SourceError(ALL_COMMENTS, file=sample.path)
+    rows = [record.fields for record in records]
+    header = _header_in_comment(comments, rows[0], separator, quoting, options)
+    has_header = header is not None or _is_header(rows, options)
+    n_head = records[0].line - 1 if header is not None or not has_header else records[0].next_line - 1
     try:
         if has_header:
-            roles, note = _by_name(rows[0], options), None
+            roles, note = _by_name(header or rows[0], options), None
         else:
             roles, note = _by_place(rows, options)
+            _refuse_rows_in_comments(comments, rows[0], roles[2], separator, quoting)
     except SourceError as error:
-        raise SourceError(error.rule, file=sample.path, value=error.value) from None
-    return Dialect(separator, quoting, n_comments + has_header, len(rows[0]), roles, has_header, note)
+        raise SourceError(error.rule, file=sample.path, line=error.line, value=error.value) from None
+    return Dialect(separator, quoting, n_head, len(rows[0]), roles, has_header, note)
 
 
-def split(lines: Sequence[str], separator: str, quoting: int) -> list[list[str]]:
-    """Split the lines of a sample into records, and these into fields."""
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The fields of a record of the sample, and the physical lines that it takes, from 1."""
+
+    fields: list[str]
+    line: int
+    next_line: int
+    text: str
+
+    @property
+    def is_comment(self) -> bool:
+        """Whether the record begins with the mark of a comment."""
+        return self.text.lstrip().startswith(_COMMENTS)
+
+
+def records_of(sample: Sample, separator: str, quoting: int, most: int = _LOOKED_AT) -> list[Record]:
+    """Split the first complete lines of a sample into records, as the compiled parser does."""
+    lines = [as_text(line) for line in sample.head.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
+    if not sample.is_whole and len(lines) > 1:
+        lines.pop()
+    text = "\n".join(lines)
+    records: list[Record] = []
+    begin, line = 0, 1
+    while begin < len(text) and len(records) < most:
+        fields, end = _record(text, begin, separator, quoting)
+        next_line = line + text.count("\n", begin, end) + 1
+        if text[begin:end].strip():
+            records.append(Record(fields, line, next_line, text[begin:end]))
+        begin, line = end + 1, next_line
+    return records
+
+
+def _record(text: str, begin: int, separator: str, quoting: int) -> tuple[list[str], int]:
+    """Return the fields of the record that begins at a place, and where it ends."""
     if not separator:
-        return [line.split() for line in lines]
-    if quoting == NO_QUOTES or len(separator) > 1:
-        return [line.split(separator) for line in lines]
-    if quoting == QUOTES_IN_LINE:
-        return [next(csv.reader([line], delimiter=separator)) for line in lines]
-    return list(csv.reader((f"{line}\n" for line in lines), delimiter=separator))
+        feed = text.find("\n", begin)
+        end = len(text) if feed < 0 else feed
+        return re.split(r"[ \t]+", text[begin:end].strip(" \t\r")), end
+    quoted, plain = _field_forms(separator, quoting == QUOTES)
+    fields, p = [], begin
+    while True:
+        found = quoted.match(text, p) if quoting != NO_QUOTES else None
+        if found is not None:
+            fields.append(found[1].replace('""', '"'))
+        else:
+            found = plain.match(text, p)
+            assert found is not None
+            fields.append(found[1])
+        p = found.end()
+        if not text.startswith(separator, p):
+            return fields, p
+        p += len(separator)
 
 
-def _without_comments(sample: Sample) -> tuple[int, list[str]]:
-    """Count the lines of comment and the blank ones before the data, and give the lines after them."""
-    n_head = 0
-    for raw in sample.head.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
-        text = raw.strip()
-        if text and not text.startswith(tuple(mark.encode() for mark in _COMMENTS)):
-            break
-        n_head += 1
-    lines = sample.lines()
-    first = next((n for n, line in enumerate(lines) if not line.lstrip().startswith(_COMMENTS)), len(lines))
-    return n_head, lines[first:]
+@cache
+def _field_forms(separator: str, many_lines: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the forms of a field in quotes, which must close before a separator or a line's end, and of any other."""
+    mark, inside = re.escape(separator), '[^"]' if many_lines else '[^"\n]'
+    quoted = rf'"((?:{inside}|"")*)"(?:(?={mark})|\r?(?=\n|\Z))'
+    return re.compile(quoted), re.compile(rf"((?:(?!{mark})[^\n])*?)(?:(?={mark})|\r?(?=\n|\Z))")
+
+
+def _without_comments(records: list[Record]) -> tuple[list[Record], list[Record]]:
+    """Return the comments before the data, and the records after them."""
+    first = next((n for n, record in enumerate(records) if not record.is_comment), len(records))
+    return records[:first], records[first:]
+
+
+def _header_in_comment(
+    comments: list[Record], row: list[str], separator: str, quoting: int, options: ReadOptions
+) -> list[str] | None:
+    """Return the names in the last comment, where it is a header behind a mark: ``# user,item,rating``."""
+    if not comments or _is_header([row], options):
+        return None
+    for marks in (_COMMENTS[0] + _COMMENTS[1], ""):
+        names, _ = _record(comments[-1].text.lstrip().lstrip(marks).lstrip(), 0, separator, quoting)
+        given = [name for name in options.columns().values() if name not in (None, NO_TIME)]
+        if len(names) == len(row) and (sum(map(is_known, names)) > 1 or any(name in names for name in given)):
+            return names
+    return None
+
+
+def _refuse_rows_in_comments(comments: list[Record], row: list[str], rating: int, separator: str, quoting: int) -> None:
+    """Refuse a comment that may be a row whose user begins with the mark of one."""
+    for comment in comments:
+        fields, _ = _record(comment.text, 0, separator, quoting)
+        if len(fields) == len(row) and number_of(fields[rating]) is not None:
+            rule = f"a line that begins with {comment.text.lstrip()[0]!r} is a comment, but this one looks like a row"
+            raise SourceError(rule, line=comment.line, value=comment.text[:60])
 
 
 def _is_header(rows: list[list[str]], options: ReadOptions) -> bool:
@@ -155,7 +227,7 @@ def _place(role: str, name: str, n_fields: int) -> int:
 
 
 def _likely_order(rows: list[list[str]]) -> tuple[int, int, int, int]:
-    """Give the places of user, item, rating and time: the first four columns, swapped where the values are plain."""
+    """Return the places of user, item, rating and time: the first four columns, swapped where the values are plain."""
     full = [row for row in rows if len(row) == len(rows[0])]
     user, item = (1, 0) if _are(full, 0, _AMAZON_ITEM) and _are(full, 1, _AMAZON_USER) else (0, 1)
     if len(rows[0]) < 4:

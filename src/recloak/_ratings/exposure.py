@@ -48,7 +48,7 @@ class Level:
     guess: float  # mean of 1 / candidates: the chance that a blind pick among them is right
 
     def to_json(self) -> dict[str, Any]:
-        """Give the level as JSON."""
+        """Return the level as JSON."""
         return {
             "known": self.known,
             "with_ratings": self.with_ratings,
@@ -71,14 +71,14 @@ class Exposure:
         return counted(self, plural(self.n_targets, "target"), plural(len(self.levels), "level"))
 
     def at(self, known: int, *, with_ratings: bool) -> Level:
-        """Give the level of one kind of attacker."""
+        """Return the level of one kind of attacker."""
         for level in self.levels:
             if (level.known, level.with_ratings) == (known, with_ratings):
                 return level
         raise OptionError(f"known must be one of {sorted({level.known for level in self.levels})}, got {known}")
 
     def to_json(self) -> dict[str, Any]:
-        """Give the exposure as JSON."""
+        """Return the exposure as JSON."""
         return {"n_targets": self.n_targets, "seed": self.seed, "levels": [level.to_json() for level in self.levels]}
 
 
@@ -200,7 +200,7 @@ def _chunks(indptr: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 @njit(cache=True)
 def _rarest(items, first, length, popularity):  # type: ignore[no-untyped-def]
-    """Give the least popular of each question's known items."""
+    """Return the least popular of each question's known items."""
     keys = np.empty(len(first), np.int64)
     for q in range(len(first)):
         key = items[first[q]]

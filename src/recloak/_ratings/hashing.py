@@ -6,8 +6,6 @@ bytes. Longer texts are compared byte by byte. Hashes of texts are made before a
 processor has many looks under way at once.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -30,7 +28,7 @@ class NumberTable:
         self._n = 0
 
     def add(self, ids: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Give the codes of numbers, new ones where they were not seen before."""
+        """Return the codes of numbers, new ones where they were not seen before."""
         codes = np.empty(len(ids), np.int32)
         done = 0
         while True:
@@ -41,7 +39,7 @@ class NumberTable:
             self._table = _doubled(self._table)
 
     def ids(self) -> NDArray[np.int64]:
-        """Give the numbers by code."""
+        """Return the numbers by code."""
         return self._ids[: self._n]
 
 
@@ -56,7 +54,7 @@ class TextTable:
         self.latin: list[str] = []
 
     def add(self, buffer: NDArray[np.uint8], starts: NDArray[np.int32], ends: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Give the codes of slices of a buffer, new ones where they were not seen before."""
+        """Return the codes of slices of a buffer, new ones where they were not seen before."""
         codes, hashes = np.empty(len(starts), np.int32), np.empty(len(starts), np.uint64)
         _hash_texts(buffer, starts, ends, hashes)
         done = 0
@@ -69,7 +67,7 @@ class TextTable:
             self._grow(int(ends[done] - starts[done]))
 
     def add_series(self, texts: pl.Series) -> NDArray[np.int32]:
-        """Give the codes of the texts of a polars column that has no gaps."""
+        """Return the codes of the texts of a polars column that has no gaps."""
         if len(texts) > 1 and texts.str.len_bytes().sum() >= 1 << 31:
             half = len(texts) // 2
             return np.concatenate([self.add_series(texts[:half]), self.add_series(texts[half:])])
@@ -77,7 +75,7 @@ class TextTable:
         return self.add(buffer, ends[:-1], ends[1:])
 
     def ids(self) -> pl.Series:
-        """Give the texts by code; bytes that are no UTF-8 are read as Latin-1, and these ids kept in ``latin``."""
+        """Return the texts by code; bytes that are no UTF-8 are read as Latin-1, and these ids kept in ``latin``."""
         parts = [pa.py_buffer(part) for part in (self._ends[: self._n + 1], self._bytes[: self._ends[self._n]])]
         raw = pa.LargeBinaryArray.from_buffers(pa.large_binary(), self._n, [None, *parts])
         try:
@@ -100,14 +98,14 @@ class TextTable:
 
 
 def _doubled(table: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Give a table with the same ids and twice the places."""
+    """Return a table with the same ids and twice the places."""
     larger = np.zeros((2 * len(table), 2), np.uint64)
     _refill(table, larger)
     return larger
 
 
 def _bytes_of(texts: pl.Series) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """Give where texts begin and end in one buffer, and the buffer."""
+    """Return where texts begin and end in one buffer, and the buffer."""
     array = texts.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
     _, ends, buffer = array.buffers()
     cuts = np.frombuffer(ends, np.int64, len(texts) + 1, 8 * array.offset)
@@ -136,7 +134,7 @@ def _refill(table, larger):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _code_numbers(ids, done, codes, table, known, n):  # type: ignore[no-untyped-def]
-    """Code numbers from row ``done`` on, until the end or until the table is full; give how far, and how many ids."""
+    """Code numbers from row ``done`` on, until the end or until the table is full; return how far, and how many ids."""
     mask = np.uint64(len(table) - 1)
     for r in range(done, len(ids)):
         h = _mix(ids[r])
@@ -178,7 +176,7 @@ def _same(buffer, start, known, a, size):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _code_texts(buffer, starts, ends, hashes, done, codes, table, known_ends, known, n):  # type: ignore[no-untyped-def]
-    """Code texts from row ``done`` on, until the end or until the table is full; give how far, and how many ids."""
+    """Code texts from row ``done`` on, until the end or until the table is full; return how far, and how many ids."""
     mask = np.uint64(len(table) - 1)
     for r in range(done, len(starts)):
         h, size = hashes[r], np.int64(ends[r] - starts[r])

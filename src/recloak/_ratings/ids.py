@@ -60,7 +60,7 @@ class IdMap:
         return self.ids.dtype == pl.String
 
     def encode(self, ids: Sequence[int] | Sequence[str] | pl.Series | NDArray[np.generic]) -> NDArray[np.int32]:
-        """Give the inside number of each id, `UNKNOWN` (-1) for ids that are not here."""
+        """Return the inside number of each id, `UNKNOWN` (-1) for ids that are not here."""
         series = _as_series(ids)
         if series.dtype != self.ids.dtype:
             return np.full(len(series), UNKNOWN, dtype=np.int32)
@@ -74,18 +74,18 @@ class IdMap:
         return np.where(known[place] == wanted, place, UNKNOWN).astype(np.int32)
 
     def decode(self, numbers: NDArray[np.integer]) -> pl.Series:
-        """Give the ids of inside numbers."""
+        """Return the ids of inside numbers."""
         return self.ids.gather(pl.Series(np.ascontiguousarray(numbers)))
 
     def number(self, one: int | str) -> int:
-        """Give the inside number of one id, or refuse an unknown one."""
+        """Return the inside number of one id, or refuse an unknown one."""
         code = int(self.encode(pl.Series([one]))[0])
         if code == UNKNOWN:
             raise InputError(f"there is no id {one!r} in the ratings")
         return code
 
     def take(self, keep: NDArray[np.bool_]) -> IdMap:
-        """Give the map of those ids whose mask is set."""
+        """Return the map of those ids whose mask is set."""
         return IdMap(self.ids.filter(pl.Series(keep)))
 
 

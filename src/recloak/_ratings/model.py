@@ -159,21 +159,21 @@ class Ratings(Tabular):
         return scipy.sparse.csr_array((self.values, self.items, self.indptr), shape=self.shape)
 
     def users(self) -> NDArray[np.int32]:
-        """Give the user of each rating, in the order of ``items``."""
+        """Return the user of each rating, in the order of ``items``."""
         return np.repeat(np.arange(self.n_users, dtype=np.int32), self.activity)
 
     def row(self, user: int) -> slice:
-        """Give the place of a user's ratings in ``items``, ``values`` and ``times``."""
+        """Return the place of a user's ratings in ``items``, ``values`` and ``times``."""
         return slice(int(self.indptr[user]), int(self.indptr[user + 1]))
 
     def by_item(self) -> ItemColumns:
-        """Give the same ratings by columns (CSC)."""
+        """Return the same ratings by columns (CSC)."""
         indptr, users, order = transpose_rows(self.indptr, self.items, self.n_items)
         times = None if self.times is None else self.times[order]
         return ItemColumns(indptr, users, self.values[order], times)
 
     def to_polars(self) -> pl.DataFrame:
-        """Give a table with columns ``user``, ``item``, ``rating`` and, where known, ``time``."""
+        """Return a table with columns ``user``, ``item``, ``rating`` and, where known, ``time``."""
         columns: dict[str, Any] = {
             "user": self.user_ids.decode(self.users()),
             "item": self.item_ids.decode(self.items),
@@ -184,7 +184,7 @@ class Ratings(Tabular):
         return pl.DataFrame(columns)
 
     def where(self, keep: NDArray[np.bool_]) -> Ratings:
-        """Give the ratings whose mask is set, with the same users and items, even those left with none."""
+        """Return the ratings whose mask is set, with the same users and items, even those left with none."""
         ends = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
         times = None if self.times is None else self.times[keep]
         return Ratings(
@@ -199,7 +199,7 @@ class Ratings(Tabular):
         )
 
     def until(self, time: int) -> Ratings:
-        """Give the ratings made up to and including a time, with the same users and items."""
+        """Return the ratings made up to and including a time, with the same users and items."""
         if self.times is None:
             raise InputError("these ratings carry no times")
         return self.where(self.times <= time)

@@ -2,11 +2,9 @@
 
 Each axis goes through up to three states. While all ids are whole numbers below 2**31 a row's code is the id itself.
 When a larger or negative one comes, ids are hashed to codes in order of arrival. When a text comes, every id of the
-axis is a text. Rows that came before a change of state get new codes. At the end `finish` sorts the ids and gives the
+axis is a text. Rows that came before a change of state get new codes. At the end `finish` sorts the ids and returns the
 table from codes to places in that order.
 """
-
-from __future__ import annotations
 
 import mmap
 from typing import Any
@@ -53,11 +51,11 @@ class Column:
         return SEGMENT_ROWS * len(self._segments) - self._room
 
     def parts(self) -> list[NDArray[np.generic]]:
-        """Give the segments, without the last one's free places."""
+        """Return the segments, without the last one's free places."""
         return [segment[: len(self) - SEGMENT_ROWS * k] for k, segment in enumerate(self._segments)]
 
     def taken(self) -> list[NDArray[np.generic]]:
-        """Give the segments away."""
+        """Hand the segments over."""
         parts = self.parts()
         self._segments, self._room = [], 0
         return parts
@@ -109,9 +107,10 @@ class Numbering:
             self.add_numbers(ids.to_numpy())
 
     def finish(self) -> tuple[IdMap, NDArray[np.int32]]:
-        """Give the map of the ids and the table from codes to its numbers."""
+        """Return the map of the ids and the table from codes to its numbers."""
         if self._texts is not None:
-            return _ranked(self._texts.ids())
+            ids, number_of = _ranked(self._texts.ids())
+            return ids, number_of if len(ids) == len(number_of) else self._renumbered(number_of, len(ids))
         if self._numbers is None and self._is_sparse():
             self._hash_numbers()
         if self._numbers is not None:
@@ -119,6 +118,12 @@ class Numbering:
         seen = self._seen()
         number_of = np.cumsum(seen, dtype=np.int32) - np.int32(1)
         return IdMap(pl.Series(np.flatnonzero(seen).astype(np.int64))), number_of
+
+    def _renumbered(self, number_of: NDArray[np.int32], n: int) -> NDArray[np.int32]:
+        """Make the code of an id that is spelled in two ways its number."""
+        for codes in self._parts():
+            codes[:] = number_of[codes]
+        return np.arange(n, dtype=np.int32)
 
     def _seen(self) -> NDArray[np.bool_]:
         """Mark the ids that occur, where codes are ids."""
@@ -143,7 +148,7 @@ class Numbering:
         return self.codes.parts()
 
     def _text_table(self) -> TextTable:
-        """Give the table of texts, turning the numbers so far into texts when it is first needed."""
+        """Return the table of texts, turning the numbers so far into texts when it is first needed."""
         if self._texts is None:
             ids, number_of = self.finish()
             self._texts = TextTable()
@@ -154,7 +159,7 @@ class Numbering:
 
 
 def _ranked(ids: pl.Series) -> tuple[IdMap, NDArray[np.int32]]:
-    """Sort ids (in order of their codes) and give the place of each; two codes of the same id share a place."""
+    """Sort ids (in order of their codes) and return the place of each; two codes of the same id share a place."""
     order = ids.arg_sort()
     ranked = ids.gather(order)
     if (ranked == ranked.shift()).any():

@@ -28,13 +28,14 @@ class ReadOptions(Options):
     time: str | None = option(None, "column of the time: name or number; 'none' leaves times out")
     scale: str | None = option(None, "the ratings that can be right, as LOW,HIGH; others are bad rows")
     skip_bad: bool = option(False, "drop and count rows that cannot be right instead of stopping at the first")
+    no_limit: bool = option(False, "read what unpacks to more than 200 times its size, and lines of more than 1 MB")
 
     def check(self) -> None:
         """Refuse a scale that is not two numbers."""
         self.bounds()
 
     def bounds(self) -> Scale | None:
-        """Give the scale as a value."""
+        """Return the scale as a value."""
         if self.scale is None:
             return None
         from recloak._ratings.model import Scale  # noqa: PLC0415 (a command's help must stay quick)
@@ -48,7 +49,7 @@ class ReadOptions(Options):
         return Scale(low, high, None)
 
     def columns(self) -> dict[str, str | None]:
-        """Give the columns named, by role."""
+        """Return the columns named, by role."""
         return {"user": self.user, "item": self.item, "rating": self.rating, "time": self.time}
 
 

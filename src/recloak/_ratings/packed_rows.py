@@ -8,8 +8,6 @@ and buckets are whole to a thread, so the number of threads changes nothing.
 `_ratings.assemble` does the same for rows of any kind; a row outside the stated limits ends up there.
 """
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -71,7 +69,7 @@ class WordLayout(NamedTuple):
 
 
 def layout_of(limits: ColumnLimits) -> WordLayout | None:
-    """Give the layout of rows within limits; None where a word or a bucket is too small for them."""
+    """Return the layout of rows within limits; None where a word or a bucket is too small for them."""
     (user_low, user_high), (item_low, item_high) = limits.users, limits.items
     rating_span, time_span = 2 * (limits.ratings[1] - limits.ratings[0]), limits.times[1] - limits.times[0]
     if not (0 <= rating_span < 1 << 16):
@@ -132,7 +130,7 @@ class PackedRows:
         return starts
 
     def distinct(self) -> NDArray[np.float64]:
-        """Give the ratings that occur, ascending."""
+        """Return the ratings that occur, ascending."""
         return np.flatnonzero(self._rated) / 2 + self._layout.rating_low
 
     def close(self) -> None:
@@ -140,7 +138,7 @@ class PackedRows:
         self._pool.shutdown(cancel_futures=True)
 
     def finish(self) -> tuple[Any, ...]:
-        """Give users' and items' ids, row starts, items, values and times (None without), sorted; close the gaps."""
+        """Return users' and items' ids, row starts, items, values and times (None without), sorted; close the gaps."""
         starts = np.array([dealt.result() for dealt in self._dealing])
         if self._n != len(self._records):
             raise OutsideError
@@ -159,7 +157,7 @@ class PackedRows:
         return users, items, indptr, out[0], out[1], out[2] if self._timed else None
 
     def _sorted(self, starts: NDArray[np.int64], item_of: NDArray[np.int32]) -> tuple[list[Any], Any, Any]:
-        """Sort every bucket and write it out by columns; give also users' activity and how many rows each kept.
+        """Sort every bucket and write it out by columns; return also users' activity and how many rows each kept.
 
         No memory but the words' own is needed: once all are sorted, items and values fill the room of the records, and
         times that of the sorted words.
@@ -181,7 +179,7 @@ class PackedRows:
         return [items, values, words.view(np.int64) if self._timed else _NO_TIMES], activity, kept
 
     def _in_order(self, starts: NDArray[np.int64], parts: list[slice]) -> NDArray[np.uint64]:
-        """Give all words by user and item, one bucket after the other."""
+        """Return all words by user and item, one bucket after the other."""
         layout, words, rooms = self._layout, fresh(self._n, np.uint64), threading.local()
         largest = max(part.stop - part.start for part in parts)
 
@@ -201,7 +199,7 @@ _NO_TIMES.flags.writeable = False  # as the columns of a table are, so that one 
 
 @njit(cache=True, nogil=True)
 def count(users, layout, starts):  # type: ignore[no-untyped-def]
-    """Count the rows of each bucket, and give where each bucket begins; False where a user is outside the limits."""
+    """Count the rows of each bucket, and return where each bucket begins; False where a user is outside the limits."""
     user_span, shift, one = _u(layout.user_span), _u(layout.shift), _u(1)
     for r in range(len(users)):
         user = _u(users[r] - layout.user_low)
@@ -318,7 +316,7 @@ def _pass(source, target, place, down, mask):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def write(words, b, layout, item_of, value_of, items, values, timed, activity):  # type: ignore[no-untyped-def]
-    """Write sorted words by columns, of equal pairs the latest (the last among equal times); give how many are kept.
+    """Write sorted words by columns, of equal pairs the latest (the last among equal times); return how many are kept.
 
     Times are written over the words, never ahead of the one that is read.
     """

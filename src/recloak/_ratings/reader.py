@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recloak._core.errors import InputError, RecloakError, SourceError
+from recloak._core.logger import log
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from recloak._core.progress import Advance
     from recloak._ratings.dialect import Dialect
     from recloak._ratings.model import Ratings
+    from recloak._ratings.opened_files import Sample, SourceFile
     from recloak._ratings.options import ReadOptions
     from recloak._ratings.row_buffer import RowBuffer
-    from recloak._ratings.source_files import Sample
 
 GROUP = "recloak.readers"
 OTHERWISE = "csv"  # reads what no other reader recognises
@@ -83,8 +84,8 @@ class Reader:
     matches: Callable[[Sample], bool]
     dialect: str | Callable[[Sample, ReadOptions], Dialect] | None = None
     tables: Callable[[Sample], Iterable[Any]] | None = None
-    files: Callable[[Sequence[Path], RowBuffer, ReadOptions], Iterator[float]] | None = None
-    quick: Callable[[Sequence[Path], ReadOptions, Advance], Ratings | None] | None = None
+    files: Callable[[Sequence[SourceFile], RowBuffer, ReadOptions], Iterator[float]] | None = None
+    quick: Callable[[Sequence[SourceFile], ReadOptions, Advance], Ratings | None] | None = None
     spark: str | None = None
 
     def __post_init__(self) -> None:
@@ -130,11 +131,21 @@ def own_readers() -> tuple[Reader, ...]:
 
 def other_readers() -> list[Reader]:
     """Return the readers of other packages; one that cannot be used is an error, for it may be the one needed."""
+    _require_names()
+    return [_loaded(entry) for entry in _entry_points(tuple(sys.path))]
+
+
+def _require_names() -> None:
+    """Raise InputError if two readers have one name."""
     entries = _entry_points(tuple(sys.path))
     for place, entry in enumerate(entries):
         if entry.name in (*_own_names(), *(other.name for other in entries[:place])):
             raise InputError(f"the reader {entry.name!r} of {_package(entry)} has a name that is taken; uninstall one")
-    return [_loaded(entry) for entry in entries]
+
+
+@cache
+def _warn_once(sentence: str) -> None:
+    log.warning(sentence)
 
 
 def reader_named(name: str) -> Reader:
@@ -169,7 +180,14 @@ def recognised(sample: Sample) -> Reader:
     for reader in own_readers():
         if reader.matches(sample):
             return reader
-    found = [reader for reader in other_readers() if _matches(reader, sample)]
+    _require_names()
+    try:
+        found = [reader for reader in other_readers() if _matches(reader, sample)]
+    except InputError as error:
+        if ".csv" not in sample.path.suffixes:
+            raise
+        _warn_once(f"{error}; files named .csv are read as CSV")
+        found = []
     if len(found) > 1:
         names = " and ".join(reader.name for reader in found)
         raise SourceError(f"the readers {names} both recognise it; name one with reader=...", file=sample.path)

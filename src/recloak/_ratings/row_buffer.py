@@ -1,7 +1,5 @@
 """Collecting rows from any source, chunk by chunk, into a `Ratings`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ from recloak._core.errors import SourceError
 from recloak._ratings.assemble import RowChunk, assemble_chunks
 from recloak._ratings.model import Intake, Ratings, Scale
 from recloak._ratings.numbering import Column, Numbering
+from recloak._ratings.times import DATE_RULE, are_dates
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +78,8 @@ class RowBuffer:
             if numbering.latin:
                 self.note(f"{len(numbering.latin)} {role} ids are no UTF-8 and were read as Latin-1")
         chunks = self._taken()
+        if chunks[0].times is not None and all(are_dates(chunk.times) for chunk in chunks if chunk.times is not None):
+            raise SourceError(DATE_RULE, file=file, value=int(chunks[0].times[0]))
         indptr, items, values, times = assemble_chunks(chunks, user_of, item_of)
         intake = Intake(n_rows + self.n_skipped, n_rows - len(items), self.n_skipped, tuple(self.notes))
         return Ratings(indptr, items, values, user_ids, item_ids, scale or Scale.seen_in(values), times, intake)

@@ -1,7 +1,5 @@
 """Compiled kernels behind `_ratings.assemble`: counting, dealing, sorting and writing out rows."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -71,7 +69,7 @@ def _ascends(records):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, inline="always")
 def _digit_starts(records, first_key, n_passes, width):  # type: ignore[no-untyped-def]
-    """Count every digit of the keys in one sweep, and give where each digit's records begin in each pass."""
+    """Count every digit of the keys in one sweep, and return where each digit's records begin in each pass."""
     mask, first_key = np.uint64((1 << width) - 1), np.uint64(first_key)
     starts = np.empty((n_passes, (1 << width) + 1), np.int64)
     for p in range(n_passes):

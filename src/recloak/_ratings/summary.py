@@ -42,11 +42,11 @@ class Spread:
         return cls(float(np.average(counts, weights=weights)), int(counts.min()), int(counts.max()), fine)
 
     def at(self, percentile: float) -> int:
-        """Give the count at one percentile."""
+        """Return the count at one percentile."""
         return dict(self.percentiles)[percentile]
 
     def to_json(self) -> dict[str, Any]:
-        """Give the mean, the ends and the usual percentiles."""
+        """Return the mean, the ends and the usual percentiles."""
         usual = {f"{p:g}": self.at(p) for p in PERCENTILES}
         return {"mean": self.mean, "min": self.smallest, "max": self.largest, "percentiles": usual}
 
@@ -70,7 +70,7 @@ class TimeSpan:
     years: tuple[tuple[int, int], ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Give the span as ISO times and the years."""
+        """Return the span as ISO times and the years."""
         years = {str(year): n for year, n in self.years}
         return {"first": iso_time(self.first), "last": iso_time(self.last), "years": years}
 
@@ -100,7 +100,7 @@ class Summary:
         return counted(self, *(plural(*one) for one in counts))
 
     def to_json(self) -> dict[str, Any]:
-        """Give the summary as JSON."""
+        """Return the summary as JSON."""
         plain = ("n_users", "n_items", "n_ratings", "density", "mean_rating", "n_rows", "n_repeated", "n_skipped")
         return {
             **{name: getattr(self, name) for name in plain},
@@ -140,7 +140,7 @@ def summarise(ratings: Ratings) -> Summary:
 
 
 def iso_time(seconds: int) -> str:
-    """Give a time as ISO 8601 in UTC; one that no calendar holds stays a number."""
+    """Return a time as ISO 8601 in UTC; one that no calendar holds stays a number."""
     try:
         return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
     except (ValueError, OverflowError, OSError):
@@ -153,7 +153,7 @@ def _blocks(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 
 def top_shares_of(popularity: NDArray[np.int64]) -> tuple[tuple[int, float], ...]:
-    """Give the share of the ratings that the n most rated items hold."""
+    """Return the share of the ratings that the n most rated items hold."""
     held = np.cumsum(np.sort(popularity)[::-1]) / popularity.sum()
     return tuple((n, float(held[n - 1])) for n in TOPS if n <= len(held))
 

@@ -4,14 +4,14 @@ Typed ids keep their type: whole numbers stay numbers and texts stay texts, even
 numbers stored as floats (what pandas makes of a column with gaps) are taken as the whole numbers they are.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from recloak._core.errors import InputError, RecloakError, SourceError
@@ -20,15 +20,25 @@ from recloak._core.threads import workers
 from recloak._ratings.assemble import in_threads
 from recloak._ratings.column_roles import find_columns
 from recloak._ratings.model import Ratings, Scale
+from recloak._ratings.opened_files import Sample, SourceFile
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.reader import Reader, failed
 from recloak._ratings.row_buffer import RowBuffer, RowProblem
-from recloak._ratings.source_files import Sample
 from recloak._ratings.times import seconds_of
 
 _CHUNK_ROWS = 1 << 20
+# What polars and pyarrow raise for a file that they cannot read.
+FAILURES = (
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+    pa.ArrowException,
+    OSError,
+    ValueError,
+    TypeError,
+    OverflowError,
+    NotImplementedError,
+)
 _EXACT = 2.0**53  # floats are whole numbers one by one up to here
-_Moments = TypeVar("_Moments", pl.Series, pl.Expr)
 
 
 def ratings_from_table(
@@ -52,9 +62,9 @@ def ratings_from_columns(
     """Make ratings from equally long columns."""
     given = {"user": users, "item": items, "rating": values, "time": times}
     columns = [_as_series(role, column) for role, column in given.items() if column is not None]
-    lengths = {len(column) for column in columns}
-    if len(lengths) > 1:
-        raise InputError(f"the columns must be equally long, got {sorted(lengths)}")
+    if len({len(column) for column in columns}) > 1:
+        lengths = ", ".join(f"{len(column)} of {column.name}" for column in columns)
+        raise InputError(f"the columns must be equally long, got {lengths}")
     return _ratings_from_frame(pl.DataFrame(columns), scale)
 
 
@@ -74,35 +84,60 @@ def _ratings_from_frame(frame: pl.DataFrame, scale: Scale | None) -> Ratings:
     return rows.finish(scale)
 
 
-def read_tables(reader: Reader, sample: Sample, rows: RowBuffer, options: ReadOptions) -> Iterator[float]:
+def read_tables(reader: Reader, file: SourceFile, rows: RowBuffer, options: ReadOptions) -> Iterator[float]:
     """Add the tables that a reader makes of a file to a buffer, yielding the megabytes read."""
     n_rows, adding = 0, None
-    try:
-        with workers(1) as pool:  # a batch is added while the next one is decoded
-            for batch in _batches(reader, sample, options):
-                if adding is not None:
-                    adding.result()
-                    yield 0.0
-                adding = pool.submit(add_columns, rows, batch, file=sample.path, first_row=n_rows)
-                n_rows += batch.height
+    with workers(1) as pool:  # a batch is added while the next one is decoded
+        for batch in _batches(reader, file, options):
             if adding is not None:
                 adding.result()
-    except pl.exceptions.PolarsError:
-        rule = f"the {reader.title} file is cut short, damaged or of a kind not supported"
-        raise SourceError(rule, file=sample.path) from None
-    yield sample.path.stat().st_size / 1e6
+                yield 0.0
+            adding = pool.submit(add_columns, rows, batch, file=file.path, first_row=n_rows)
+            n_rows += batch.height
+        if adding is not None:
+            adding.result()
+    yield file.megabytes
 
 
-def _batches(reader: Reader, sample: Sample, options: ReadOptions) -> Iterator[pl.DataFrame]:
+def _batches(reader: Reader, file: SourceFile, options: ReadOptions) -> Iterator[pl.DataFrame]:
     """Yield the tables with their columns named by role; a lazy one in pieces, and only the columns that are needed."""
-    for table in _tables(reader, sample):
-        lazy = table.lazy() if isinstance(table, pl.DataFrame | pl.LazyFrame) else as_polars(table).lazy()
+    for table in _tables(reader, file.sample()):
+        with _telling(reader, file):
+            lazy = table if isinstance(table, LazyTable) else _own_table(reader, file, table)
         try:
-            columns = find_columns(lazy.collect_schema().names(), **options.columns())
+            columns = find_columns(lazy.names, **options.columns())
         except SourceError as error:
-            raise SourceError(error.rule, file=sample.path, value=error.value) from None
-        chosen = lazy.select(pl.col(name).alias(role) for role, name in columns.items())
-        yield from chosen.collect_batches(chunk_size=_CHUNK_ROWS, maintain_order=True)
+            raise SourceError(error.rule, file=file.path, value=error.value) from None
+        batches = lazy.batches(list(columns.values()))
+        while True:
+            with _telling(reader, file):
+                batch = next(batches, None)
+            if batch is None:
+                break
+            yield batch.select(pl.col(name).alias(role) for role, name in columns.items())
+
+
+class LazyTable(NamedTuple):
+    """A table that is read in pieces: the names of its columns, and what yields batches of some of them."""
+
+    names: Sequence[str]
+    batches: Callable[[Sequence[str]], Iterator[pl.DataFrame]]
+
+
+def _as_lazy(table: Any) -> LazyTable:
+    lazy = table.lazy() if isinstance(table, pl.DataFrame | pl.LazyFrame) else as_polars(table).lazy()
+
+    def batches(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        yield from lazy.select(columns).collect_batches(chunk_size=_CHUNK_ROWS, maintain_order=True)
+
+    return LazyTable(lazy.collect_schema().names(), batches)
+
+
+def _own_table(reader: Reader, file: SourceFile, table: Any) -> LazyTable:
+    try:
+        return _as_lazy(table)
+    except InputError as error:
+        raise SourceError(f"the reader {reader.name!r} failed: {error}", file=file.path) from None
 
 
 def _tables(reader: Reader, sample: Sample) -> Iterator[Any]:
@@ -110,10 +145,26 @@ def _tables(reader: Reader, sample: Sample) -> Iterator[Any]:
     assert reader.tables is not None
     try:
         yield from reader.tables(sample)
-    except (RecloakError, pl.exceptions.PolarsError):
+    except RecloakError:
         raise
+    except FAILURES as error:
+        raise _damaged(reader, sample.path) from error
     except Exception as error:
         raise failed(reader, sample, error) from error
+
+
+@contextmanager
+def _telling(reader: Reader, file: SourceFile) -> Iterator[None]:
+    """Tell in one sentence what a parsing library raises, a panic of its own included."""
+    try:
+        yield
+    except FAILURES as error:
+        file.require_unchanged()
+        raise _damaged(reader, file.path) from error
+
+
+def _damaged(reader: Reader, path: Path) -> SourceError:
+    return SourceError(f"the {reader.title} file is cut short, damaged or of a kind not supported", file=path)
 
 
 def as_polars(table: Any) -> pl.DataFrame:
@@ -202,7 +253,7 @@ def _numbers(column: pl.Series, file: Path | None) -> NDArray[np.float32]:
 def _seconds(column: pl.Series, file: Path | None) -> pl.Series:
     """Bring times to whole seconds, unreadable ones to null."""
     if column.dtype in (pl.Date, pl.Datetime):
-        return seconds_of_moments(column)
+        return column.cast(pl.Datetime("us")).dt.epoch("s")
     if column.dtype.is_numeric() or column.dtype == pl.Null:
         whole = column.cast(pl.Float64).floor() if column.dtype.is_float() else column
         return _whole_seconds(whole.cast(pl.Int64, strict=False))
@@ -211,16 +262,12 @@ def _seconds(column: pl.Series, file: Path | None) -> pl.Series:
     raise SourceError(f"times must be numbers, dates or texts, but their type is {column.dtype}", file=file)
 
 
-def seconds_of_moments(moments: _Moments) -> _Moments:
-    """Bring dates and moments to whole seconds."""
-    return moments.cast(pl.Datetime("us")).dt.epoch("s")
-
-
 def _whole_seconds(time: pl.Series) -> pl.Series:
     """Bring seconds, milli-, micro- or nanoseconds to seconds, as the compiled parser does."""
     ends: list[Any] = [time.min(), time.max()]
     if all(end is None or abs(end) < 10**11 for end in ends):
         return time
+    time = time.set(time == np.iinfo(np.int64).min, None)  # has no size
     size, unit = pl.col("time").abs(), pl.lit(1, pl.Int64)
     for bound, per_second in ((10**11, 10**3), (10**14, 10**6), (10**17, 10**9)):
         unit = pl.when(size >= bound).then(pl.lit(per_second, pl.Int64)).otherwise(unit)

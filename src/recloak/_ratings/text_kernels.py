@@ -6,8 +6,6 @@ not is handed back as *odd* with its place, to be read or refused by slower code
 back as *bad*.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from recloak._core.compiling import njit
@@ -75,7 +73,7 @@ def _closing_quote(buffer, p, stop, separator, many_lines):  # type: ignore[no-u
 
 @njit(cache=True, nogil=True)
 def _unescape(buffer, start, end):  # type: ignore[no-untyped-def]
-    """Make each pair of quotes one, in place; give the new end."""
+    """Make each pair of quotes one, in place; return the new end."""
     q = start
     p = start
     while p < end:
@@ -205,7 +203,7 @@ def _time(buffer, start, end):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _split(buffer, p, stop, separator, quoting, starts, ends):  # type: ignore[no-untyped-def]  # noqa: C901,PLR0912 (one pass over a record)
-    """Split one record into fields; give their number, where the next record begins, and how many lines it spans.
+    """Split one record into fields; return their number, where the next record begins, and how many lines it spans.
 
     -1 fields: a quote opens and never closes before the end of the buffer. The buffer is left as it is, for such a
     record is read again with what follows.
@@ -350,7 +348,7 @@ def read_ids(buffer, starts, ends, wholes, odds, numbers):  # type: ignore[no-un
 
 @njit(cache=True, nogil=True)
 def read_ratings(buffer, starts, ends, wholes, odds, lines, values, places, n_places):  # type: ignore[no-untyped-def]
-    """Read ratings, listing those that are no plain decimals; give the number of places."""
+    """Read ratings, listing those that are no plain decimals; return the number of places."""
     for r in range(len(starts)):
         n = ends[r] - starts[r]
         if odds[r] == 0 and 0 < n <= 15:
@@ -367,7 +365,7 @@ def read_ratings(buffer, starts, ends, wholes, odds, lines, values, places, n_pl
 
 @njit(cache=True, nogil=True)
 def read_times(buffer, starts, ends, wholes, odds, lines, times, places, n_places):  # type: ignore[no-untyped-def]
-    """Read times, listing those that are neither plain seconds nor plain dates; give the number of places."""
+    """Read times, listing those that are neither plain seconds nor plain dates; return the number of places."""
     for r in range(len(starts)):
         n = ends[r] - starts[r]
         if odds[r] == 0 and 0 < n <= 11:

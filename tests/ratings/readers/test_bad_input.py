@@ -63,6 +63,13 @@ CASES: dict[str, tuple[Maker, dict[str, object]]] = {
     "Lines that end with a carriage return only": (text("user,item,rating\r1,2,3\r"), {}),
     "A gzip file that is cut short": (raw(gzip.compress(LONG)[:-20]), {}),
     "A zstd file that is cut short": (raw(zstandard.compress(LONG)[:-5]), {}),
+    "A packed file that unpacks to very much": (raw(zstandard.compress(HEAD.encode() + b"1,2,3,4\n" * 9_000_000)), {}),
+    "A line of more than 1 MB": (text(HEAD + "x" * 3_000_000), {}),
+    "A NUL byte far below": (raw(LONG + b"1,2,\0,4\n"), {}),
+    "Dates written as numbers": (text(HEAD + "1,2,3,20050304\n"), {}),
+    "A row that begins with `#`": (text("#1,2,3\n4,5,3\n"), {}),
+    "A Netflix item that is no number": (text("007:\n8,3,2005-09-06\n"), {}),
+    "`--user` with the Netflix layout": (text("7:\n8,3,2005-09-06\n"), {"user": "who"}),
     "A damaged Parquet file": (raw(b"PAR1 and nothing else"), {}),
     "`--reader parquet` for a CSV file": (text(HEAD + "1,2,3,4\n"), {"reader": "parquet"}),
     "A file of one column": (text("abc\ndef\n"), {}),
@@ -147,5 +154,5 @@ def test_the_command_line_offers_what_the_options_hold():
     def command() -> None: ...
 
     flags = {flag for parameter in command.__click_params__ for flag in parameter.opts}  # type: ignore[attr-defined]
-    assert flags == {"--reader", "--user", "--item", "--rating", "--time", "--scale", "--skip-bad"}
+    assert flags == {"--reader", "--user", "--item", "--rating", "--time", "--scale", "--skip-bad", "--no-limit"}
     assert set(READERS) == {"csv", "tsv", "movielens", "recbole", "netflix", "parquet"}

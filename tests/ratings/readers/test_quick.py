@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from recloak._ratings import readers
 from recloak._ratings.assemble import fresh
+from recloak._ratings.opened_files import SourceFile
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.packed_rows import ColumnLimits, OutsideError, PackedRows, WordLayout, layout_of
 from recloak._ratings.readers import read
 from recloak._ratings.readers.parquet import read_quickly
-from recloak._ratings.source_files import sample_of
 
 ONE_ROW: dict[str, list[Any]] = {"user": [1], "item": [2], "rating": [3.0], "time": [4]}
 
 
 def quick(*files: Path, scale: str | None = None):
-    return read_quickly(files, ReadOptions(scale=scale), lambda _: None)
+    return read_quickly([SourceFile(file) for file in files], ReadOptions(scale=scale), lambda _: None)
 
 
 def general(files):
@@ -147,7 +147,7 @@ def test_what_is_not_plain_is_left_to_the_general_way(tmp_path, changed):
 def test_bytes_of_parquet_are_not_taken_for_lines(tmp_path):
     """By chance a small file holds carriage returns and no line feed."""
     (tmp_path / "r.parquet").write_bytes(b"PAR1" + b"\r" * 9)
-    assert sample_of(tmp_path / "r.parquet").head.startswith(b"PAR1")
+    assert SourceFile(tmp_path / "r.parquet").sample().head.startswith(b"PAR1")
 
 
 def test_a_file_that_states_nothing_is_left_to_the_general_way(tmp_path):

@@ -119,20 +119,36 @@ def test_the_command_line_reads_and_names_it(jsonl, tmp_path):
         (
             "import recloak\n"
             "READER = recloak.Reader(name='odd', title='', text='', matches=bool, tables=lambda sample: ['x'])",
-            "a table must be of polars, pandas or Arrow, got str",
+            "r.txt: the reader 'odd' failed: a table must be of polars, pandas or Arrow, got str",
         ),
     ],
     ids=["no import", "no reader", "no way to read", "a failing look", "a failing read", "no table"],
 )
 def test_a_broken_reader_of_another_package_is_one_sentence(tmp_path, monkeypatch, code, told):
     broken(tmp_path, monkeypatch, code)
-    path = tmp_path / "r.csv"
+    path = tmp_path / "r.txt"
     path.write_text("user,item,rating\n1,2,3\n")
     with pytest.raises(InputError) as caught:
         read(path)
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
     assert read(path, options=ReadOptions(reader="csv")).n_ratings == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import nowhere_to_be_found",
+        "import recloak\n"
+        "READER = recloak.Reader(name='odd', title='', text='', matches=lambda sample: 1 / 0, dialect='^')",
+    ],
+)
+def test_a_broken_package_does_not_stop_files_named_csv(tmp_path, monkeypatch, caplog, code):
+    broken(tmp_path, monkeypatch, code)
+    (tmp_path / "r.csv").write_text("user,item,rating\n1,2,3\n")
+    assert read(tmp_path / "r.csv").n_ratings == 1
+    assert "the reader 'odd'" in caplog.text
+    assert "files named .csv are read as CSV" in caplog.text
 
 
 def test_a_name_that_is_taken_is_refused(tmp_path, monkeypatch):

@@ -1,8 +1,7 @@
 """Reading a source of ratings; every module of this package is the reader of one layout."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,10 +10,11 @@ from recloak._core.progress import Advance, task
 from recloak._ratings.delimited import read_delimited
 from recloak._ratings.dialect import Dialect, dialect_of
 from recloak._ratings.model import Ratings, Scale
+from recloak._ratings.opened_files import Sample, SourceFile
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.reader import Reader, own_readers, reader_named, recognised
 from recloak._ratings.row_buffer import RowBuffer
-from recloak._ratings.source_files import Sample, files_of, sample_of
+from recloak._ratings.source_files import files_of
 from recloak._ratings.table_input import read_tables
 
 
@@ -24,23 +24,28 @@ def read(source: str | Path | Iterable[str | Path], *, options: ReadOptions | No
     The layout is recognised by looking at the files; what was taken for granted stands in ``intake.notes``.
     """
     options = options or ReadOptions()
-    files = files_of(source)
+    files = [SourceFile(path, no_limit=options.no_limit) for path in files_of(source)]
     rows = RowBuffer(options.bounds(), skip_bad=options.skip_bad)
-    with task("reading", sum(file.stat().st_size for file in files if file.is_file()) / 1e6) as advance:
+    with ExitStack() as opened, task("reading", sum(file.megabytes for file in files)) as advance:
+        for file in files:
+            opened.callback(file.close)
         quick = _read_quickly(files, options, advance)
         if quick is not None:
             return _scaled(quick, options)
-        for megabytes in read_files(files, rows, options, first_of(sample_of(files[0]), options)):
+        for megabytes in read_files(files, rows, options, first_of(files[0].sample(), options)):
             advance(megabytes)
-    return _scaled(rows.finish(None, file=files[0] if len(files) == 1 else None), options)
+    return _scaled(rows.finish(None, file=files[0].path if len(files) == 1 else None), options)
 
 
 def detect(path: str | Path) -> str:
     """Return the name of the reader for a file."""
-    return recognised(sample_of(Path(path))).name
+    with SourceFile(Path(path)) as file:
+        return recognised(file.sample()).name
 
 
-def _read_quickly(files: Sequence[Path], options: ReadOptions, advance: Advance) -> Ratings | None:
+def _read_quickly(files: Sequence[SourceFile], options: ReadOptions, advance: Advance) -> Ratings | None:
+    if not all(file.is_regular for file in files):
+        return None
     for reader in own_readers():
         if reader.quick is not None and options.reader in (None, reader.name):
             ratings = reader.quick(files, options, advance)
@@ -77,29 +82,30 @@ def dialect_by(reader: Reader, sample: Sample, options: ReadOptions) -> Dialect:
     return dialect_of(sample, reader.dialect, options)
 
 
-def read_files(files: Sequence[Path], rows: RowBuffer, options: ReadOptions, first: FirstFile) -> Iterator[float]:
-    """Add the rows of files to a buffer, yielding the megabytes read."""
+def read_files(files: Sequence[SourceFile], rows: RowBuffer, options: ReadOptions, first: FirstFile) -> Iterator[float]:
+    """Add the rows of files to a buffer, yielding the megabytes read; each file is closed before the next is opened."""
     together = reader_named(first.reader).files
     if together is not None:
         yield from together(files, rows, options)
         return
     known = first.dialect
     for file in files:
-        sample = sample_of(file)
+        sample = file.sample()
         reader = reader_of(sample, options)
         if reader.files is not None:
             rule = f"is in the {reader.title} layout, but {first.path} is not; read them apart"
-            raise SourceError(rule, file=file)
+            raise SourceError(rule, file=file.path)
         if reader.tables is not None:
-            yield from read_tables(reader, sample, rows, options)
-            continue
-        dialect = dialect_by(reader, sample, options)
-        known = known or dialect
-        dialect = dialect.like(known)
-        if dialect.note:
-            rows.note(dialect.note)
-        with sample.open() as stream:
-            yield from read_delimited(stream, file, dialect, rows)
+            yield from read_tables(reader, file, rows, options)
+        else:
+            dialect = dialect_by(reader, sample, options)
+            known = known or dialect
+            dialect = dialect.like(known)
+            if dialect.note:
+                rows.note(dialect.note)
+            with file.stream() as stream:
+                yield from read_delimited(stream, file.path, dialect, rows, longest=file.longest_line)
+        file.close()
 
 
 def _scaled(ratings: Ratings, options: ReadOptions) -> Ratings:

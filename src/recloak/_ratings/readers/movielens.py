@@ -1,11 +1,9 @@
 """MovieLens layouts: ``ratings.dat`` (fields between ``::``) and ``u.data`` (tabs); neither has a header or quotes."""
 
-from __future__ import annotations
-
 from recloak._ratings.dialect import NO_QUOTES, Dialect, dialect_of
+from recloak._ratings.opened_files import Sample
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.reader import Reader
-from recloak._ratings.source_files import Sample
 
 
 def _matches(sample: Sample) -> bool:

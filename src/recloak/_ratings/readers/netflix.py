@@ -4,8 +4,6 @@ Either one file per item (``mv_0000001.txt`` ...) or a few large ones (``combine
 joined into blocks, so that 17,770 of them cost no more than four.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -19,21 +17,24 @@ from numpy.typing import NDArray
 from recloak._core.errors import SourceError
 from recloak._core.threads import n_threads, workers
 from recloak._ratings import text_kernels
-from recloak._ratings.delimited import BLOCK_BYTES, Ids, Parsed, parse_block, problems_of, shown, take_rows
+from recloak._ratings.column_roles import NO_TIME
+from recloak._ratings.delimited import BLOCK_BYTES, Ids, Parsed, parse_block, problems_of, shown, take_rows, text_blocks
 from recloak._ratings.dialect import NO_QUOTES, Dialect
+from recloak._ratings.opened_files import Sample, SourceFile, require_text
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.reader import Reader
 from recloak._ratings.row_buffer import RowBuffer, RowProblem
-from recloak._ratings.source_files import Sample, require_text, sample_of, unpacked
 
 _NONE = -1  # the item of a row that stands below no item line
 _DIALECT = Dialect(",", NO_QUOTES, n_head=0, n_fields=3, roles=(0, -1, 1, 2), has_header=False)
+_ITEM = re.compile(rb"(0|[1-9]\d{0,17}):")
+_ITEM_RULE = "an item must be a whole number of up to 18 digits and a colon"
 _START = b":\n"  # put before each file, so that its rows do not fall to the item of the file before
 
 
 def _matches(sample: Sample) -> bool:
     """Tell a file whose first line is a whole number and a colon."""
-    return any(re.fullmatch(r"\d+:\s*", line) for line in sample.lines()[:1])
+    return any(re.fullmatch(r"[0-9]+:\s*", line) for line in sample.lines()[:1])
 
 
 @dataclass(slots=True)
@@ -53,14 +54,14 @@ class _Joined:
         return SourceError(problem.rule, file=file, line=line, value=problem.value)
 
 
-def _read_netflix(files: Sequence[Path], rows: RowBuffer, _: ReadOptions) -> Iterator[float]:
+def _read_netflix(files: Sequence[SourceFile], rows: RowBuffer, options: ReadOptions) -> Iterator[float]:
     """Add the rows of all files to a buffer, yielding the megabytes read."""
-    require_text(sample_of(files[0]))
+    dialect = _dialect(options, files[0].path)
     item = _NONE
     with workers(n_threads()) as pool:
         waiting: deque[tuple[_Joined, Future[Parsed]]] = deque()
         for block in _blocks(files):
-            waiting.append((block, pool.submit(parse_block, block.data, len(block.data), _DIALECT)))
+            waiting.append((block, pool.submit(parse_block, block.data, len(block.data), dialect)))
             if len(waiting) > n_threads():
                 item = _take(*waiting.popleft(), item, rows)
             yield len(block.data) / 1e6
@@ -68,54 +69,65 @@ def _read_netflix(files: Sequence[Path], rows: RowBuffer, _: ReadOptions) -> Ite
             item = _take(*waiting.popleft(), item, rows)
 
 
-def _blocks(files: Sequence[Path]) -> Iterator[_Joined]:
+def _dialect(options: ReadOptions, path: Path) -> Dialect:
+    """Return how rows are read; no column can be named but ``time="none"``."""
+    named = [role for role, name in options.columns().items() if name is not None and (role, name) != ("time", NO_TIME)]
+    if named:
+        raise SourceError(f"{named[0]}=... is not for the Netflix layout, whose columns have no names", file=path)
+    return _DIALECT if options.time is None else replace(_DIALECT, roles=(0, -1, 1, -1))
+
+
+def _blocks(files: Sequence[SourceFile]) -> Iterator[_Joined]:
     """Join small files and cut large ones into blocks of whole lines."""
     block = _Joined()
-    for path in files:
-        line = -1  # the line put before the file is none of its own
-        with unpacked(path) as stream:
-            rest = _START
-            while piece := stream.read(BLOCK_BYTES):
-                piece = rest + (piece.removeprefix(b"\xef\xbb\xbf") if line < 0 else piece)
-                cut = piece.rfind(b"\n") + 1
-                block.parts.append((len(block.data), path, line))
-                block.data += piece[:cut]
-                line += piece.count(b"\n", 0, cut)
-                rest = piece[cut:]
-                if len(block.data) >= BLOCK_BYTES:
+    for file in files:
+        require_text(file.sample())
+        line, before = -1, _START  # the line put before the file is none of its own
+        with file.stream() as stream:
+            for part in text_blocks(stream, 0, file.longest_line):
+                text = before + part.data[: part.stop]
+                if text and not text.endswith(b"\n"):
+                    text += b"\n"
+                block.parts.append((len(block.data), file.path, line))
+                block.data += text
+                line, before = line + text.count(b"\n"), b""
+                if len(block.data) >= BLOCK_BYTES or part.refused:
                     yield block
                     block = _Joined()
-            if rest and rest != _START:
-                block.parts.append((len(block.data), path, line))
-                block.data += rest + b"\n"
+                if part.refused:
+                    raise SourceError(part.refused, file=file.path, line=line + 1)
+        file.close()
     yield block
 
 
 def _take(block: _Joined, future: Future[Parsed], item: int, rows: RowBuffer) -> int:
     """Add a block whose first rows belong to the item carried over; return the item to carry on."""
     parsed = future.result()
-    items, is_item_line, item = _items(parsed, item)
+    items, others, item, wrong = _items(parsed, item)
     numbered = Ids(parsed.users.starts, parsed.users.ends, items, all_whole=True, one_empty=False)
-    parsed = replace(parsed, items=numbered, places=parsed.places[~is_item_line])
-    problems = [*problems_of(parsed, 3, rows.scale), *_bad_ids(parsed)]
+    parsed = replace(parsed, items=numbered, places=parsed.places[others])
+    problems = [*problems_of(parsed, 3, rows.scale), *wrong, *_bad_ids(parsed)]
     rows.refuse(problems, block.error_of)
     take_rows(rows, parsed, problems)
     return item
 
 
-def _items(parsed: Parsed, carried: int) -> tuple[NDArray[np.int64], NDArray[np.bool_], int]:
-    """Give the item of each row, which places are lines with an item, and the last item."""
-    is_item_line = np.zeros(len(parsed.places), np.bool_)
-    items, starts = [carried], [0]
-    for place, (kind, _, start, end, row, count) in enumerate(parsed.places.tolist()):
+def _items(parsed: Parsed, carried: int) -> tuple[NDArray[np.int64], NDArray[np.bool_], int, list[RowProblem]]:
+    """Return the item of each row, which places are no line with an item, the last item, and what is no item."""
+    others = np.ones(len(parsed.places), np.bool_)
+    items, starts, wrong = [carried], [0], []
+    for place, (kind, line, start, end, row, count) in enumerate(parsed.places.tolist()):
         if kind == text_kernels.FIELDS and count == 1:
             text = parsed.buffer[start:end].tobytes().strip()
             if text.endswith(b":"):
-                is_item_line[place] = True
-                items.append(int(text[:-1]) if text[:-1].isdigit() else _NONE)
+                others[place] = False
+                is_item = _ITEM.fullmatch(text) is not None
+                if not is_item and text != _START.strip():
+                    wrong.append(RowProblem(line, _ITEM_RULE, shown(text), None))
+                items.append(int(text[:-1]) if is_item else _NONE)
                 starts.append(row)
     counts = np.diff([*starts, len(parsed.values)])
-    return np.repeat(np.array(items, np.int64), counts), is_item_line, items[-1]
+    return np.repeat(np.array(items, np.int64), counts), others, items[-1], wrong
 
 
 def _bad_ids(parsed: Parsed) -> Iterator[RowProblem]:

@@ -1,47 +1,51 @@
-"""Parquet: by polars batch by batch, and quickly where a file's own statistics promise plain rows.
+"""Parquet: by pyarrow batch by batch, and quickly where a file's own statistics promise plain rows.
 
 Plain rows have whole ids, no gaps, and one kind of time. The promise is checked row by row; what breaks it, or never
-made it, is read the general way, which also finds the words for a bad row.
+made it, is read the general way, which also finds the words for a bad row. Pyarrow and not polars reads the files, for
+on a damaged one polars prints a panic and without memory it aborts; the time is the same.
 """
 
-from __future__ import annotations
-
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from recloak._core.errors import SourceError
 from recloak._core.progress import Advance
 from recloak._ratings.column_roles import find_columns
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Intake, Ratings, Scale
+from recloak._ratings.opened_files import Sample, SourceFile, require_text
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.packed_rows import ColumnLimits, OutsideError, PackedRows, layout_of
 from recloak._ratings.reader import Reader
-from recloak._ratings.source_files import Sample, require_text
-from recloak._ratings.table_input import seconds_of_moments
+from recloak._ratings.table_input import FAILURES, LazyTable
+from recloak._ratings.times import are_dates
 
 _MAGIC = b"PAR1"
 _INT32 = np.iinfo(np.int32)
-_KINDS = {"user": (pl.Int32,), "item": (pl.Int32,), "rating": (pl.Float32, pl.Int8), "time": (pl.Int64,)}
+_KINDS = {"user": [pa.int32()], "item": [pa.int32()], "rating": [pa.float32(), pa.int8()]}
 _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # of a second
 _BOUNDS = ((10**11, 1), (10**14, 10**3), (10**17, 10**6), (10**20, 10**9))  # numbers below the first are seconds
 _DAY = 86_400
+_GENERAL_ROWS, _QUICK_ROWS = 1 << 20, 1 << 17  # of a batch
+_FREE_ROWS = 1 << 23  # rows that any file may hold
+_ROWS_PER_BYTE = 25  # 200 bytes, at eight for a row's smallest parts
 Span = tuple[Any, Any]
 
 
 class Plain(NamedTuple):
-    """What a file of plain rows states: each role's column as polars is asked for it, its ends, and the rows."""
+    """What a file of plain rows states: each role's column, how it becomes numbers, its ends, and the rows."""
 
-    file: Path
-    columns: dict[str, pl.Expr]
+    file: SourceFile
+    names: dict[str, str]
+    numbers: dict[str, Callable[[Any], NDArray[Any]]]
     spans: dict[str, Span]
     n_rows: int
 
@@ -51,30 +55,43 @@ def _matches(sample: Sample) -> bool:
     return sample.head.startswith(_MAGIC)
 
 
-def _begins_as_parquet(path: Path) -> bool:
-    """Tell whether a file is Parquet as it lies there, not packed by gzip or zstd."""
-    try:
-        with path.open("rb") as raw:
-            return raw.read(len(_MAGIC)) == _MAGIC
-    except OSError:
-        return False
-
-
-def _tables(sample: Sample) -> Iterator[pl.LazyFrame]:
-    """Yield the file as a lazy table; its bytes where it is packed as a whole, for Parquet is read from its end."""
+def _tables(sample: Sample) -> Iterator[LazyTable]:
+    """Yield the file as a table; Parquet is read from its end, so of a pipe or a packed file a copy is read."""
     if not _matches(sample):
         require_text(sample)
         raise SourceError("is no Parquet file", file=sample.path)
-    if _begins_as_parquet(sample.path):
-        yield pl.scan_parquet(sample.path, glob=False)
-    else:
-        with sample.open() as stream:
-            yield pl.scan_parquet(io.BytesIO(stream.read()), glob=False)
+    assert sample.file is not None
+    opened = _opened(sample.file)
+    if not _is_plausible(opened, sample.file):
+        rule = f"holds more than {_ROWS_PER_BYTE} rows for each of its bytes; no_limit=True reads it all the same"
+        raise SourceError(rule, file=sample.path, value=opened.metadata.num_rows)
+    yield LazyTable(opened.schema_arrow.names, partial(_frames, opened))
+    sample.file.require_unchanged()
 
 
-def read_quickly(files: Sequence[Path], options: ReadOptions, advance: Advance) -> Ratings | None:
-    """Read Parquet files as one source; None where they are not as plain as that."""
-    if not all(_begins_as_parquet(file) for file in files):
+def _opened(file: SourceFile) -> pq.ParquetFile:
+    return pq.ParquetFile(file.seekable(), coerce_int96_timestamp_unit="us")
+
+
+def _is_plausible(opened: pq.ParquetFile, file: SourceFile) -> bool:
+    """Tell a small file that says it holds very many rows: nobody's ratings pack that well."""
+    n_rows, n_bytes = opened.metadata.num_rows, file.n_seekable
+    return file.no_limit or n_rows <= max(_FREE_ROWS, _ROWS_PER_BYTE * n_bytes)
+
+
+def _frames(opened: pq.ParquetFile, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+    for batch in opened.iter_batches(_GENERAL_ROWS, columns=list(columns)):
+        for column in batch.columns:
+            if not pa.types.is_primitive(column.type):
+                column.validate(full=True)  # what is no UTF-8 must not reach polars
+        frame = pl.from_arrow(pa.Table.from_batches([batch]))
+        assert isinstance(frame, pl.DataFrame)
+        yield frame
+
+
+def read_quickly(files: Sequence[SourceFile], options: ReadOptions, advance: Advance) -> Ratings | None:
+    """Read Parquet files as one source; None where they are not as plain as that, or not what they say."""
+    if not all(_matches(file.sample()) and not file.is_packed for file in files):
         return None
     try:
         sources = [_stated(file, options) for file in files]
@@ -82,39 +99,51 @@ def read_quickly(files: Sequence[Path], options: ReadOptions, advance: Advance) 
         layout = None if limits is None else layout_of(limits)
         if limits is None or layout is None:
             return None
-        timed = "time" in sources[0].columns
+        timed = "time" in sources[0].names
         with closing(PackedRows(layout, limits.n_rows, timed=timed)) as rows:
             for source in sources:
-                for batch in _batches(source):
-                    rows.add(*(column.to_numpy() for column in batch.get_columns()), *(() if timed else (None,)))
-                advance(source.file.stat().st_size / 1e6)
+                for columns in _batches(source):
+                    rows.add(*columns, *(() if timed else (None,)))
+                advance(source.file.megabytes)
             return _ratings(rows, limits.n_rows)
-    except (SourceError, OutsideError, pl.exceptions.PolarsError, pa.ArrowException, OSError):
+    except (SourceError, OutsideError, *FAILURES):
         return None
 
 
-def _stated(file: Path, options: ReadOptions) -> Plain:
-    """Give what a file states of its columns, always in the same order of roles; not plain is outside any limits."""
-    described = pq.read_metadata(file)
-    schema = described.schema.to_arrow_schema()
+def _stated(file: SourceFile, options: ReadOptions) -> Plain:
+    """Return what a file states of its columns, always in the same order of roles; not plain is outside any limits."""
+    opened = _opened(file)
+    described, schema = opened.metadata, opened.schema_arrow
+    if not described.num_rows or not _is_plausible(opened, file):
+        raise OutsideError
+    file.close()  # there may be more of them than can be open at once
     names = find_columns(schema.names, **options.columns())
-    place = {described.schema.column(c).name: c for c in range(len(described.schema))}
-    columns, spans = {}, {}
+    place = {described.schema.column(c).path: c for c in range(len(described.schema))}
+    numbers, spans = {}, {}
     for role, name in names.items():
+        if name not in place:
+            raise OutsideError  # a column of lists or structs
         kind, span = schema.field(name).type, _span(described, place[name])
         if role == "time":
-            columns[role], spans[role] = _in_seconds(pl.col(name), kind, span)
-        elif pa.types.is_integer(kind) or (role == "rating" and pa.types.is_floating(kind)):
-            columns[role], spans[role] = pl.col(name), span
+            numbers[role], spans[role] = _in_seconds(kind, span)
+        elif pa.types.is_integer(kind) or (role == "rating" and kind in (pa.float32(), pa.float64())):
+            numbers[role], spans[role] = partial(_cast, _KINDS[role]), span
         else:
             raise OutsideError
-    return Plain(file, columns, spans, described.num_rows)
+    return Plain(file, names, numbers, spans, described.num_rows)
+
+
+def _cast(kinds: Sequence[pa.DataType], column: pa.Array) -> NDArray[Any]:
+    """Return a column as numbers of one of some kinds; a number that does not fit is an error of pyarrow."""
+    return (column if column.type in kinds else column.cast(kinds[0])).to_numpy()
 
 
 def _span(described: Any, column: int) -> Span:
-    """Give the least and greatest value of a column as the file stores them, over all row groups."""
+    """Return the least and greatest value of a column as the file stores them, over all row groups."""
     ends: list[Any] = []
     for group in range(described.num_row_groups):
+        if not described.row_group(group).num_rows:
+            continue
         found = described.row_group(group).column(column).statistics
         if found is None or not (found.has_min_max and found.has_null_count) or found.null_count:
             raise OutsideError
@@ -124,30 +153,35 @@ def _span(described: Any, column: int) -> Span:
     return min(ends), max(ends)
 
 
-def _in_seconds(time: pl.Expr, kind: pa.DataType, span: Span) -> tuple[pl.Expr, Span]:
-    """Give times and their ends as whole seconds: of moments, of days, or of numbers that are all of one unit."""
+def _in_seconds(kind: pa.DataType, span: Span) -> tuple[Callable[[Any], NDArray[np.int64]], Span]:
+    """Return how times become whole seconds, and their ends: of moments, of days, or of numbers of one unit."""
     if pa.types.is_timestamp(kind):
         unit = _UNITS[kind.unit]
-        return seconds_of_moments(time), (span[0] // unit, span[1] // unit)
+        return partial(_divided, unit), (span[0] // unit, span[1] // unit)
     if pa.types.is_date32(kind):
-        return seconds_of_moments(time), (span[0] * _DAY, span[1] * _DAY)
+        return lambda days: days.view(pa.int32()).to_numpy() * np.int64(_DAY), (span[0] * _DAY, span[1] * _DAY)
     if not pa.types.is_integer(kind):
         raise OutsideError
     lower = -_BOUNDS[0][0] + 1
     for bound, unit in _BOUNDS:
-        if lower <= span[0] and span[1] < bound:
-            return (time if unit == 1 else time.floordiv(unit)), (span[0] // unit, span[1] // unit)
+        if lower <= span[0] and span[1] < bound and not are_dates(np.array(span, np.int64) // unit):
+            return partial(_divided, unit), (span[0] // unit, span[1] // unit)
         lower = bound
     raise OutsideError
 
 
+def _divided(unit: int, column: pa.Array) -> NDArray[np.int64]:
+    whole: NDArray[np.int64] = column.cast(pa.int64()).to_numpy()
+    return whole if unit == 1 else whole // unit
+
+
 def _limits(sources: Sequence[Plain], scale: Scale | None) -> ColumnLimits | None:
-    """Give the limits that files state together; None where only some have times, or rows are not plain."""
-    if len({tuple(source.columns) for source in sources}) > 1:
+    """Return the limits that files state together; None where only some have times, or rows are not plain."""
+    if len({tuple(source.names) for source in sources}) > 1:
         return None
     whole = {
         role: (min(source.spans[role][0] for source in sources), max(source.spans[role][1] for source in sources))
-        for role in sources[0].columns
+        for role in sources[0].names
     }
     n_rows = sum(source.n_rows for source in sources)
     limits = ColumnLimits(whole["user"], whole["item"], whole["rating"], whole.get("time", (0, 0)), n_rows)
@@ -162,13 +196,15 @@ def _is_plain(limits: ColumnLimits, scale: Scale | None) -> bool:
     return bool(ids and rated)
 
 
-def _batches(source: Plain) -> Iterator[pl.DataFrame]:
-    chosen = pl.scan_parquet(source.file, glob=False).select(**source.columns)
-    for batch in chosen.collect_batches(maintain_order=True):
-        if any(column.null_count() for column in batch.get_columns()):
+def _batches(source: Plain) -> Iterator[list[NDArray[Any]]]:
+    opened = _opened(source.file)
+    for batch in opened.iter_batches(_QUICK_ROWS, columns=list(source.names.values())):
+        columns = {role: batch.column(name) for role, name in source.names.items()}
+        if any(column.null_count for column in columns.values()):
             raise OutsideError
-        other: Any = {role: _KINDS[role][0] for role, kind in batch.schema.items() if kind not in _KINDS[role]}
-        yield (batch.cast(other) if other else batch).rechunk()  # a cast to nothing still costs a query
+        yield [source.numbers[role](column) for role, column in columns.items()]
+    source.file.require_unchanged()
+    source.file.close()
 
 
 def _ratings(rows: PackedRows, n_rows: int) -> Ratings:

@@ -1,14 +1,12 @@
 """RecBole's atomic files (``.inter``): tabs, no quotes, and a header of ``name:type``."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 
 from recloak._ratings.dialect import NO_QUOTES, Dialect, dialect_of
+from recloak._ratings.opened_files import Sample
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.reader import Reader
-from recloak._ratings.source_files import Sample
 
 _FIELD = re.compile(r"[^\t:]+:(token|float|token_seq|float_seq)")
 

@@ -1,7 +1,5 @@
 """Fields between tabs, where the first lines may look like something else."""
 
-from __future__ import annotations
-
 from recloak._ratings.reader import Reader
 
 READER = Reader(

@@ -1,7 +1,5 @@
 """How many ratings each user gives and each item gets, and the weights at which drawing items meets these counts."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
@@ -19,7 +17,7 @@ _FULL = 0.98  # a margin that fills its line wholly has no finite weight
 def shaped_counts(
     curve: CountCurve, n: int, total: int, *, at_most: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Give ``n`` counts of the curve's shape, each from 1 to ``at_most``, that sum to ``total``, in random order.
+    """Return ``n`` counts of the curve's shape, each from 1 to ``at_most``, that sum to ``total``, in random order.
 
     One factor stretches the curve so that the sum fits; the fractions left over are dealt by largest remainder.
     """
@@ -78,7 +76,7 @@ def balanced_weights(activity: NDArray[np.int64], popularity: NDArray[np.float64
 
 
 def _binned(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Put values into bins of equal log width; give each bin's mean and size."""
+    """Put values into bins of equal log width; return each bin's mean and size."""
     logs = np.log(values)
     edges = np.linspace(logs.min(), logs.max() + 1e-9, _BINS + 1)
     where = np.clip(np.digitize(logs, edges) - 1, 0, _BINS - 1)

@@ -1,7 +1,5 @@
 """The items: how often each is to be rated, when it appears, how good it is and what it tastes like."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

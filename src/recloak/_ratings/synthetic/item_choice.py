@@ -6,8 +6,6 @@ draws keep being refused, the next item is drawn by weight from all that are lef
 then the p_u that decides the liking, of which only the strongest factors appeal beforehand.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -41,7 +39,7 @@ class PreassignedItems(NamedTuple):
 
 
 def preassign_items(activity: NDArray[np.int64], n_items: int, rng: np.random.Generator) -> PreassignedItems:
-    """Give each item to one of the ratings to come, no two to the same one."""
+    """Assign each item to one of the ratings to come, no two to the same one."""
     ends = np.cumsum(activity)
     slots = np.sort(rng.choice(int(ends[-1]), n_items, replace=False, shuffle=False))
     starts = np.searchsorted(slots, np.concatenate(([0], ends)))
@@ -86,7 +84,7 @@ def taste_of(key, user, length):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, fastmath={"contract", "reassoc"})
 def affinity(p, q):  # type: ignore[no-untyped-def]
-    """Give p . q, over the length of q."""
+    """Return p . q, over the length of q."""
     total = np.float32(0.0)
     for k in range(len(q)):
         total += p[k] * q[k]

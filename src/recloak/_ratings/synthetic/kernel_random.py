@@ -4,8 +4,6 @@ SplitMix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number gener
 constant and each step is scrambled. Every (key, number, stage) starts its own walk.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ items are mentioned more (Frankowski et al. 2006, "You are what you say", sectio
 it voices, mostly the user's own rating.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

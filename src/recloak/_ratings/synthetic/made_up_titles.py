@@ -1,7 +1,5 @@
 """Made-up film titles, spelled as catalogues spell them: ``Lantern, The (1987)``, ``Ember: Exile of Riga (1999)``."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

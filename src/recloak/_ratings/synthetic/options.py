@@ -1,7 +1,5 @@
 """What synthetic data to make, and what is written beside it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from recloak._core.errors import OptionError

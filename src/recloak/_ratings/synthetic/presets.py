@@ -5,8 +5,6 @@ choice are what `benchmarks/synthetic.py` was run with until its ladder of held-
 docs/decisions/synthetic-data.md tells how.
 """
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ blocks the weights follow what each item still lacks, so that popularity meets i
 noise that is left is that of the last block.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -86,7 +84,7 @@ def make_world(options: SynthOptions, rng: Randomness) -> World:
 
 
 def blocks(world: World) -> Iterator[RatingBlock]:
-    """Give all ratings, in blocks of ascending users."""
+    """Return all ratings, in blocks of ascending users."""
     held: list[tuple[RatingBlock, NDArray[np.float32]]] = []
     n_held, edges = 0, None
     for block, scores in _scored_blocks(world):

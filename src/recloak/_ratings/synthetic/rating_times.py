@@ -10,8 +10,6 @@ ratings stays constant when each rating that is still to come fires at the rate
 x = s U^(-1/A) and x = 1 - (1 - s) V^(1/B) after joining at s. Hence the years hold exactly, in expectation.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -50,7 +48,7 @@ def calendar(clock: SessionHabits) -> Calendar:
 
 
 def x_of(clock: SessionHabits, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the share of all ratings made until a time."""
+    """Return the share of all ratings made until a time."""
     form = calendar(clock)
     return np.interp(seconds, form.seconds, form.x)
 
@@ -106,7 +104,7 @@ def moments(cal, n, state):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _second(cal, x):  # type: ignore[no-untyped-def]
-    """Give the time at which share x of all ratings is made."""
+    """Return the time at which share x of all ratings is made."""
     k = 1
     while k < len(cal.x) - 1 and cal.x[k] < x:
         k += 1

@@ -6,8 +6,6 @@ with b_i, b_u, p_u . q_i and e_ui of unit variance, so that the v are shares of 
 the scores that split a first part of the ratings by the wanted histogram.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -61,6 +59,6 @@ def score(scoring, key, first, eagerness, starts, items, scores):  # type: ignor
 
 
 def cuts(scores: NDArray[np.float32], histogram: tuple[float, ...]) -> NDArray[np.float32]:
-    """Give the scores between which the stars lie."""
+    """Return the scores between which the stars lie."""
     shares = np.cumsum(histogram)
     return np.quantile(scores, shares[:-1] / shares[-1]).astype(np.float32)

@@ -5,8 +5,6 @@ it (``OUT`` without its ending, then ``-titles.csv`` and ``-mentions`` with the 
 with ``ratings.parquet`` (or ``.csv``), ``titles.csv`` and ``mentions.parquet`` (or ``.csv``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -31,7 +29,7 @@ _RATINGS = {"user": pl.Int32, "item": pl.Int32, "rating": pl.UInt8, "timestamp":
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class SyntheticFiles:
     """What was written where, and the seed that makes it again."""
 
     seed: int
@@ -59,7 +57,7 @@ def write_synthetic(
     mentions: MentionOptions | None = None,
     *,
     rng: Rng = None,
-) -> Written:
+) -> SyntheticFiles:
     """Write synthetic ratings, and titles and mentions where asked; nothing half-written stays behind."""
     options, files = options or SynthOptions(), files or FileOptions()
     ending, is_folder, final = _targets(Path(out), files.format)
@@ -76,7 +74,7 @@ def write_synthetic(
             _write_titles(aside.titles, options.sizes[1], source)
         n_mentions = _write_tables(aside, ending, options, files, mentions or MentionOptions(), source)
     titles, spoken = final.titles if files.titles else None, final.mentions if files.mentions else None
-    return Written(source.seed, *options.sizes, final.ratings, titles, spoken, n_mentions)
+    return SyntheticFiles(source.seed, *options.sizes, final.ratings, titles, spoken, n_mentions)
 
 
 def _targets(out: Path, wanted: str | None) -> tuple[str, bool, _Files]:
@@ -119,7 +117,7 @@ def _write_tables(
 
 
 def _table(block: RatingBlock) -> pl.DataFrame:
-    """Give a block as a table; outside, users and items count from 1."""
+    """Return a block as a table; outside, users and items count from 1."""
     columns = {"user": block.users + 1, "item": block.items + 1, "rating": block.values, "timestamp": block.times}
     return pl.DataFrame(columns, schema=_RATINGS)
 
