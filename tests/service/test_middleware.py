@@ -6,14 +6,18 @@ import logging
 import math
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from recloak._service import advice, logs
 from recloak._service.api_errors import ERRORS, ApiError
+from recloak._service.app import create_app
 from recloak._service.middleware import HEADERS, POLICY
 from recloak._service.rate_limits import RateLimiter
+from recloak._service.schema import AdviceResponse, Band
 from tests.service.helpers import World, problem
+from tests.service.test_related import FIRST, publish
 
 
 def test_every_answer_carries_the_security_headers(world):
@@ -28,6 +32,48 @@ def test_every_answer_carries_the_security_headers(world):
         assert one.headers["content-security-policy"] == POLICY
         assert "server" not in one.headers
         assert not [name for name in one.headers if name.startswith("access-control")]
+
+
+BAND = Band(band="1 to 10", words="nearly alone")
+ANSWER = AdviceResponse(
+    k=5, before=BAND, after=BAND, hidden=False, finds=[], drops=[], adds=[], cheapest=None, n_unknown=0
+)
+# By route: what its answer to everybody says; no other answer may be kept by anybody.
+KEPT = {
+    "/": "no-cache", "/items": "no-cache", "/items/{item:path}": "no-cache", "/static/{name}": "no-cache",
+    "/docs": "no-cache", "/openapi.json": "no-cache", "/api/v1/items/{item:path}/related": "public, max-age=60",
+    "/api/v1/items/{item:path}/history": "public, max-age=60",
+}  # fmt: skip
+
+
+def paths(app):
+    """Yield the paths of an application's routes, also of the routers within it."""
+    for one in app.routes:
+        if hasattr(one, "original_router"):
+            yield from paths(one.original_router)
+        else:
+            yield one.path
+
+
+def test_only_what_everybody_may_see_may_be_kept_by_a_cache(tmp_path):
+    publish(str(tmp_path / "history.db"), 1, FIRST)
+    world = World(tmp_path, history=str(tmp_path / "history.db"), allow_origin="https://forum.example")
+    routes = sorted(set(paths(create_app(world.resources))))
+    assert set(routes) >= {*KEPT, "/api/v1/items", "/api/v1/advice", "/metrics", "/ready"}
+    asking = {"origin": "https://forum.example", "access-control-request-method": "POST"}
+    statuses = set()
+    tokens = (None, world.token(3), world.admin)
+    for route in routes:
+        path = route.replace("{item:path}", "1").replace("{name}", "base.css")
+        for method in ("GET", "HEAD", "POST", "OPTIONS"):
+            for token in tokens:
+                for more in ({}, {"params": {"q": "fargo"}}, {"json": {"text": "Fargo"}}, {"headers": asking}):
+                    answer = world.ask(method, path, token, **more)
+                    statuses.add(answer.status_code)
+                    kept = KEPT.get(route, "no-store") if answer.status_code == 200 else "no-store"
+                    assert answer.headers.get_list("cache-control") == [kept], (method, path, answer.status_code)
+    assert statuses >= {200, 204, 401, 403, 405, 422}
+    world.close()
 
 
 def test_the_policy_lets_nothing_in_from_another_host():
@@ -80,6 +126,22 @@ def test_an_answer_that_takes_too_long_is_given_up(tmp_path, monkeypatch):
     assert (answer.status_code, problem(answer)) == (503, "timeout")
     assert time.perf_counter() - began < 1
     world.close()
+
+
+def test_more_requests_at_once_than_can_be_answered_are_refused(world, monkeypatch):
+    monkeypatch.setattr("recloak._service.middleware._MAX_OPEN", 2)
+
+    def slow(*_):
+        time.sleep(0.3)
+        return ANSWER
+
+    monkeypatch.setattr("recloak._service.routes.advice.answer", slow)
+    token = world.token(3)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: world.advise(token, text="Fargo " * 400), range(4)))
+    refused = [one for one in found if one.status_code == 503]
+    assert [problem(one) for one in refused] == ["overloaded"] * 2
+    assert world.advise(token, text="Fargo").status_code == 200
 
 
 def test_a_body_that_never_comes_is_given_up(tmp_path):

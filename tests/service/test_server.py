@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from recloak._cli.main import run
-from recloak._related.history import History, releases
+from recloak._related.history import History
 from recloak._service.options import ServeOptions
 from recloak._service.resources import load
 from recloak._service.tokens import create
@@ -127,7 +127,7 @@ def test_a_publisher_killed_in_the_middle_loses_nothing_while_readers_read(folde
             assert killed.returncode == -9
             time.sleep(0.3)
         with History(path, create=False) as store:
-            assert [one.number for one in releases(store)] == [1]
+            assert [one.number for one in store.releases] == [1]
         assert seen == {1}
         publish(str(path), 2, SECOND)
         for _ in range(100):

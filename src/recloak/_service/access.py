@@ -3,19 +3,24 @@
 Routes call these functions themselves; as dependencies of the framework they would cost a tenth of a millisecond more.
 """
 
-from __future__ import annotations
-
+import asyncio
+import logging
 import math
-from typing import Any
+import sqlite3
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from fastapi import Request
 
 from recloak._service import metrics
 from recloak._service.api_errors import ApiError
+from recloak._service.logs import failure, log_event
 from recloak._service.resources import Resources
-from recloak._service.tokens import Token
+from recloak._service.tokens import Token, is_locked
 
+_Value = TypeVar("_Value")
 _REQUEST_COST = 1.0
+_PAUSES = (0.01, 0.02, 0.04, 0.08, 0.15, 0.2)  # seconds between looks into a locked store: half a second in all
 _CHALLENGE = {"www-authenticate": "Bearer"}
 SECURITY: dict[str, Any] = {"security": [{"token": []}]}  # for OpenAPI: of a route
 SCHEMES: dict[str, Any] = {
@@ -23,17 +28,17 @@ SCHEMES: dict[str, Any] = {
 }
 
 
-def require_user(request: Request) -> tuple[Token, str]:
+async def require_user(request: Request) -> tuple[Token, str]:
     """Return the token of a user and the user's name, or raise ApiError."""
-    token = _require_token(request)
+    token = await _require_token(request)
     if token.user is None:
         raise ApiError("not_allowed")
     return token, token.user
 
 
-def require_administrator(request: Request) -> None:
+async def require_administrator(request: Request) -> None:
     """Raise ApiError unless the token is an administrator's."""
-    if not _require_token(request).admin:
+    if not (await _require_token(request)).admin:
         raise ApiError("not_allowed")
 
 
@@ -49,13 +54,37 @@ def _charge(resources: Resources, token: Token, cost: float, paid: float = 0.0) 
         raise ApiError("too_many", headers={"retry-after": str(math.ceil(wait))})
 
 
-def _require_token(request: Request) -> Token:
+async def read_tokens(read: Callable[[], _Value]) -> _Value:
+    """Read from the token store; raise ApiError if it stays locked, or cannot be read at all.
+
+    A command that adds a token locks the store for some milliseconds, so a locked store is looked at again a few times.
+    Other requests are answered meanwhile.
+    """
+    pauses = iter(_PAUSES)
+    while True:
+        try:
+            return read()
+        except sqlite3.DatabaseError as error:
+            pause = next(pauses, None) if is_locked(error) else None
+            if pause is None:
+                raise _unreadable(error) from None
+        await asyncio.sleep(pause)
+
+
+def _unreadable(error: sqlite3.Error) -> ApiError:
+    metrics.token_failures.inc()
+    log_event("tokens", level=logging.WARNING, reason=getattr(error, "sqlite_errorname", ""), **failure(error))
+    return ApiError("tokens_unreadable", headers={"retry-after": "1"})
+
+
+async def _require_token(request: Request) -> Token:
     """Return the valid token of a request, after charging the request to it."""
     resources: Resources = request.app.state.resources
     scheme, _, text = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not text.strip():
         raise ApiError("no_token", headers=_CHALLENGE)
-    token = None if resources.tokens is None else resources.tokens.check(text.strip())
+    tokens = resources.tokens
+    token = None if tokens is None else await read_tokens(lambda: tokens.check(text.strip()))
     if token is None:
         raise ApiError("bad_token", headers=_CHALLENGE)
     _charge(resources, token, _REQUEST_COST)

@@ -1,7 +1,5 @@
 """The errors of the API: one shape, and one sentence each that repeats nothing of what was sent."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,12 +18,16 @@ ERRORS: dict[str, tuple[int, str]] = {
     "no_ratings": (404, "There are no ratings of this token's user, so a post gives none of them away."),
     "not_served": (404, "This server was started without what this needs."),
     "wrong_method": (405, "This address does not take this method."),
+    "too_slow": (408, "The request did not arrive in time."),
     "too_large": (413, "The request is too large."),
     "not_json": (415, "The body must be JSON, said so by Content-Type: application/json."),
     "invalid": (422, "The request does not fit its description."),
     "too_many": (429, "Too many requests with this token; wait a moment."),
+    "header_too_large": (431, "The header of the request is too large."),
     "internal": (500, "Something went wrong here; it is not your mistake."),
     "not_ready": (503, "The server is not ready."),
+    "tokens_unreadable": (503, "Tokens cannot be checked just now; wait a moment."),
+    "overloaded": (503, "Too many requests are under way; wait a moment."),
     "timeout": (503, "The answer took too long and was given up."),
 }
 UNREADABLE = "The history of related lists cannot be read just now."

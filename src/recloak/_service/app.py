@@ -1,7 +1,5 @@
 """The application: its routes, one shape for every error, and the task that looks for new releases."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator

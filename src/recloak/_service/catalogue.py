@@ -1,7 +1,5 @@
 """Titles by item id, and items by words of their titles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

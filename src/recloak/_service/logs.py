@@ -4,8 +4,6 @@ The line of a request has the route's pattern, not the address; the line of a fa
 where it was raised, not the message, because a message may repeat a value.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import traceback

@@ -1,7 +1,5 @@
 """Metrics for Prometheus, added up over all workers."""
 
-from __future__ import annotations
-
 import os
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -15,6 +13,8 @@ seconds = Histogram("recloak_request_seconds", "Time to answer.", ["route"], buc
 limited = Counter("recloak_limited_total", "Requests refused for their token's rate.")
 release = Gauge("recloak_release", "The related release that is served.", multiprocess_mode="mostrecent")
 refresh_failures = Counter("recloak_history_failures_total", "Looks into the history that failed.")
+token_failures = Counter("recloak_tokens_failures_total", "Looks into the token store that failed.")
+cut = Counter("recloak_connections_cut_total", "Connections closed for their clients' doing.", ["reason"])
 
 
 def exposition() -> tuple[bytes, str]:

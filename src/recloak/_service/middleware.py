@@ -1,7 +1,5 @@
 """What is done for every request: headers, limits, the log, the metrics, and an answer whatever happens."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time
@@ -35,9 +33,11 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 )
+_NO_STORE = (b"cache-control", b"no-store")  # of every answer that does not say otherwise
 _VARY = (b"vary", b"origin")
 _CLIENT_GONE = 499  # the client left before the answer: for the log only
 _OTHER = "other"
+_MAX_OPEN = 256  # requests that one process answers at the same time
 
 
 @dataclass(slots=True)
@@ -61,6 +61,7 @@ class RequestMiddleware:
 
     def __init__(self, app: Application, options: ServeOptions) -> None:
         self._app, self._options, self._origins = app, options, options.origins
+        self._n_open = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; start and stop are passed on, and web sockets are closed."""
@@ -76,6 +77,7 @@ class RequestMiddleware:
         if exchange.is_head:
             scope["method"] = "GET"
         send = _with_headers(exchange, send)
+        self._n_open += 1
         try:
             await self._within_limits(exchange, receive, send)
         except ApiError as error:
@@ -88,6 +90,7 @@ class RequestMiddleware:
             log_event("failed", level=logging.ERROR, route=_route(scope), **failure(error))
             await _send_error(exchange, ApiError("internal"), send)
         finally:
+            self._n_open -= 1
             _record(exchange)
 
     async def _within_limits(self, exchange: _Exchange, receive: Receive, send: Send) -> None:
@@ -95,6 +98,8 @@ class RequestMiddleware:
             await send({"type": "http.response.start", "status": 204, "headers": []})
             await send({"type": "http.response.body", "body": b""})
             return
+        if self._n_open > _MAX_OPEN:
+            raise ApiError("overloaded", headers={"retry-after": "1"})
         if _declared_length(exchange.scope) > self._options.max_body:
             raise ApiError("too_large", headers={"connection": "close"})
         async with asyncio.timeout(self._options.timeout):
@@ -125,7 +130,9 @@ def _with_headers(exchange: _Exchange, send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             exchange.status = message["status"]
-            message["headers"] = [*message.get("headers", ()), *always, *exchange.cors]
+            given = list(message.get("headers", ()))
+            default = () if any(name.lower() == b"cache-control" for name, _ in given) else (_NO_STORE,)
+            message["headers"] = [*given, *default, *always, *exchange.cors]
         elif exchange.is_head:
             message = {**message, "body": b""}
         await send(message)
@@ -149,7 +156,6 @@ def _limited(receive: Receive, max_bytes: int) -> Receive:
 
 
 async def _send_error(exchange: _Exchange, error: ApiError, send: Send) -> None:
-    """Send an error, unless an answer has begun."""
     if not exchange.status:
         response = error.response()
         await send({"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers})

@@ -1,7 +1,5 @@
 """The options of `recloak serve`, as flags or in a TOML file with the same names, and the checks at its start."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from dataclasses import dataclass, fields

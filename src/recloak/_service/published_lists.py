@@ -15,11 +15,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from recloak._core.errors import InputError
-from recloak._related.history import History, ReleaseRecord, lists_of, newest, releases, table_of
+from recloak._related.history import History, ReleaseRecord, limit_wait, lists_of, newest, table_of
 from recloak._service.catalogue import Catalogue, Item
 from recloak._service.schema import HistoryAnswer, Moved, PastRelease, Related, RelatedAnswer
 
 _MAX_CACHED = 2_000
+_WAIT = 0.5  # seconds; loading at the start is more patient
 Entries = list[tuple[int, Item]]  # (position from 1, related item)
 
 
@@ -57,6 +58,7 @@ class PublishedLists:
         self.is_fresh = False  # whether the history could be read when it was last looked at
         self.refresh()
         self._require_titles()
+        limit_wait(self._history, _WAIT)
 
     @property
     def release(self) -> int | None:
@@ -120,7 +122,9 @@ class PublishedLists:
         return RelatedAnswer(item=item, title=self._title(item), release=about.number, time=about.time, related=related)
 
     def _past(self, loaded: _Loaded, item: str, last: int) -> HistoryAnswer | None:
-        shown = [one for one in releases(self._history) if one.number <= loaded.release.number][-last:]
+        if not self.is_fresh:  # each request would wait in vain
+            raise InputError("the history could not be read when it was last looked at")
+        shown = [one for one in self._history.releases if one.number <= loaded.release.number][-last:]
         found = lists_of(self._history, item, [one.number for one in shown])
         if not found:
             return None

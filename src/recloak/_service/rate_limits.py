@@ -2,11 +2,8 @@
 
 A bucket holds at most ``burst`` units and fills by ``rate`` a second; a request takes its cost out of it or is told how
 long to wait. The buckets are stored in a file that every worker maps into memory, two numbers each, at the position of
-the token's number, and a worker locks these 16 bytes while it uses them. The file is sparse: only tokens in use need
-space.
+the token's number, and a worker locks these 16 bytes while it uses them. The file takes 16 MB of disk from the start.
 """
-
-from __future__ import annotations
 
 import fcntl
 import mmap
@@ -15,6 +12,8 @@ import struct
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+from recloak._core.errors import InputError
 
 _CELL = struct.Struct("dd")  # when it was last used (0: never), and its level then
 _N_CELLS = 1 << 20
@@ -28,7 +27,11 @@ class RateLimiter:
     ) -> None:
         self._rate, self._burst, self._clock = rate, float(burst), clock
         self._file = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
-        os.ftruncate(self._file, _N_CELLS * _CELL.size)
+        try:  # a disk that is full later would kill the process
+            os.posix_fallocate(self._file, 0, _N_CELLS * _CELL.size)
+        except OSError as error:
+            os.close(self._file)
+            raise InputError(f"{file}: 16 MB for the limits of tokens cannot be written: {error.strerror}") from error
         self._cells = mmap.mmap(self._file, _N_CELLS * _CELL.size)
 
     def take(self, number: int, cost: float = 1.0, *, paid: float = 0.0) -> float:

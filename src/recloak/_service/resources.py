@@ -1,7 +1,5 @@
 """What a running service has loaded: the advisor, the catalogue, the published lists, the tokens and the limits."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +17,7 @@ from recloak._service.secret_files import advisor_secret
 from recloak._service.tokens import TokenChecker
 
 _THREADS = 4
+_Pool = ThreadPoolExecutor
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -31,11 +30,13 @@ class Resources:
     tokens: TokenChecker | None = None
     limiter: RateLimiter | None = None
     options: ServeOptions = field(default_factory=ServeOptions)
-    pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(_THREADS, "answer"))
+    pool: _Pool = field(default_factory=lambda: _Pool(_THREADS, "answer"))
+    history_pool: _Pool = field(default_factory=lambda: _Pool(_THREADS, "history"))  # so that advice never waits for it
 
     def close(self) -> None:
         """Wait for the answers in progress, then close files and threads."""
         self.pool.shutdown()
+        self.history_pool.shutdown()
         for resource in (self.published, self.tokens, self.limiter):
             if resource is not None:
                 resource.close()

@@ -1,7 +1,5 @@
 """Files that only their owner may read, and the advisor's secret, which is one of them."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import tempfile

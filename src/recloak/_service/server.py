@@ -4,8 +4,6 @@ A single worker answers in this process; several are started, supervised and res
 socket, the rate limits and the metrics, and each loads the ratings itself.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import socket
@@ -19,7 +17,7 @@ from fastapi import FastAPI
 from uvicorn.config import STARTUP_FAILURE
 
 from recloak._core.errors import InputError, RecloakError
-from recloak._service import logs, metrics, reloading
+from recloak._service import connections, logs, metrics, reloading
 from recloak._service.app import create_app, with_middleware
 from recloak._service.middleware import Application
 from recloak._service.options import LOOPBACK, ServeOptions, require_servable
@@ -100,6 +98,8 @@ def _config(options: ServeOptions, app: Any, *, factory: bool = False) -> uvicor
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        http=connections.protocol_class(),
+        h11_max_incomplete_event_size=connections.ConnectionLimits().head_bytes,
         ws="none",
         lifespan="on",
         timeout_keep_alive=15,

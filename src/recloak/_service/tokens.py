@@ -2,10 +2,8 @@
 
 A token has the form ``recloak_ID_SECRET``: ID finds the row, SECRET (256 random bits) proves it. The store holds the
 SHA-256 of the secret; so many random bits need no slow hash. Every request reads the store, so a revoked token is
-refused at once.
+refused at once; while the store cannot be read, no token is valid.
 """
-
-from __future__ import annotations
 
 import hashlib
 import hmac
@@ -13,7 +11,8 @@ import re
 import secrets
 import sqlite3
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from recloak._core.errors import InputError, OptionError
 from recloak._service.secret_files import create_private, require_private
 
 DAY = 86_400
+_PATIENCE = 10  # seconds that a command waits for a store that another process has locked
 _FORMAT = 1
 _TOKEN = re.compile(r"recloak_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
 _DURATION = re.compile(r"([1-9]\d{0,5})([hdwy])")
@@ -66,8 +66,9 @@ def create(
         raise OptionError("a token's user must not be empty")
     now = int(time.time())
     id_, secret, until = secrets.token_hex(8), secrets.token_urlsafe(32), now + seconds_of(expires)
-    _create_store(Path(store))
-    with closing(_connect(store)) as connection, connection:
+    with _explained(store):
+        _create_store(Path(store))
+    with _open(store) as connection, connection:
         row = (id_, _hashed(secret), user, int(admin), label, now, until)
         number = connection.execute(_INSERT, row).lastrowid
     return Token(number or 0, id_, user, admin, label, now, until, None), f"recloak_{id_}_{secret}"
@@ -86,13 +87,13 @@ def seconds_of(span: str) -> int:
 
 def tokens(store: str | Path) -> list[Token]:
     """Return the tokens of a store, oldest first."""
-    with closing(_connect(store)) as connection:
+    with _open(store) as connection:
         return [_token(row) for row in connection.execute("SELECT * FROM tokens ORDER BY number")]
 
 
 def revoke(store: str | Path, id_: str) -> Token:
     """Revoke a token by its id; a token that is already revoked stays as it is."""
-    with closing(_connect(store)) as connection, connection:
+    with _open(store) as connection, connection:
         connection.execute("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL", (int(time.time()), id_))
     token = next((one for one in tokens(store) if one.id == id_), None)
     if token is None:
@@ -101,10 +102,19 @@ def revoke(store: str | Path, id_: str) -> Token:
 
 
 class TokenChecker:
-    """Checks tokens against an open store; one per process, used by one thread at a time."""
+    """Checks tokens against an open store; one per process, used by one thread at a time.
+
+    It never waits: sqlite3.DatabaseError is raised at once if the store is locked or cannot be read.
+    """
 
     def __init__(self, store: str | Path) -> None:
-        self._connection = _connect(store)
+        with _explained(store):
+            self._connection = _connect(store)
+            self._connection.execute("PRAGMA busy_timeout = 0")
+
+    def require_readable(self) -> None:
+        """Raise sqlite3.DatabaseError if the store cannot be read just now."""
+        self._connection.execute("SELECT 1 FROM tokens LIMIT 1").fetchall()
 
     def check(self, text: str) -> Token | None:
         """Return the token that a text proves, or None if it proves none that is valid now."""
@@ -132,7 +142,6 @@ def _token(row: tuple[int, str, str | None, int, str, int, int, int | None, byte
 
 
 def _create_store(store: Path) -> None:
-    """Create an empty store if there is none."""
     if store.exists():
         return
     if not store.absolute().parent.is_dir():
@@ -146,20 +155,45 @@ def _create_table(file: Path) -> None:
         connection.execute(f"PRAGMA user_version = {_FORMAT}")
 
 
+@contextmanager
+def _open(store: str | Path) -> Iterator[sqlite3.Connection]:
+    with _explained(store), closing(_connect(store)) as connection:
+        yield connection
+
+
+@contextmanager
+def _explained(store: str | Path) -> Iterator[None]:
+    """Turn an error of the database into one sentence."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if is_locked(error):
+            raise InputError(f"{store}: another process has locked the token store; try again") from error
+        if _code(error) == sqlite3.SQLITE_NOTADB:
+            raise InputError(f"{store}: not a token store") from error
+        raise InputError(f"{store}: the token store cannot be used ({error})") from error
+
+
+def is_locked(error: sqlite3.Error) -> bool:
+    """Return whether an error says that another process has locked the store."""
+    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what extended codes add
+
+
 def _connect(store: str | Path) -> sqlite3.Connection:
     path = Path(store)
     if not path.is_file():
         raise InputError(f"{path}: there is no token store; `recloak token create` makes one")
     require_private(path)
-    connection = sqlite3.connect(path, timeout=10, check_same_thread=False)
+    connection = sqlite3.connect(path, timeout=_PATIENCE, check_same_thread=False)
     try:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version != _FORMAT:
             raise InputError(f"{path}: a token store of format {version}, this version reads format {_FORMAT}")
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise InputError(f"{path}: not a token store") from error
-    except InputError:
+    except (sqlite3.DatabaseError, InputError):
         connection.close()
         raise
     return connection

@@ -9,7 +9,7 @@ from recloak._mentions.post_files import title_list
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
 from recloak._related.history import History, append
-from recloak._related.model import HOLE, ListRelease, Lists
+from recloak._related.model import EMPTY, ListRelease, Lists
 from recloak._service.advice import prepare
 
 POPULAR = [
@@ -53,9 +53,9 @@ def advisor():
 def write_history(path):
     """Publish the list of the first title four times: a new entry, one that left, two that change places."""
     ids = IdMap.of(list(TITLES))
-    days = [[1, 2, 3], [1, 2, 4], [1, HOLE, 4], [4, HOLE, 1]]
+    days = [[1, 2, 3], [1, 2, 4], [1, EMPTY, 4], [4, EMPTY, 1]]
     with History(path) as store:
         for number, day in enumerate(days, start=1):
-            lists = np.full((len(TITLES), 3), HOLE, np.int32)
+            lists = np.full((len(TITLES), 3), EMPTY, np.int32)
             lists[0] = day
             append(store, ListRelease(number, 1_700_000_000 + number * 86_400, Lists(lists)), ids, {})

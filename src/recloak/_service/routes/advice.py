@@ -1,7 +1,5 @@
 """Advice on a draft: ``POST /api/v1/advice``."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 
@@ -18,7 +16,7 @@ from recloak._service.schema import AdviceRequest, AdviceResponse
 router = APIRouter(tags=["advice"])
 _ERRORS = error_responses(
     "bad_request", "no_token", "bad_token", "not_allowed", "no_ratings", "not_served", "too_large", "not_json",
-    "invalid", "too_many", "internal", "timeout",
+    "invalid", "too_many", "internal", "timeout", "tokens_unreadable",
 )  # fmt: skip
 _CHARACTERS = 2_000  # a text counts as one request more for each of these
 _MENTIONS = 50  # more of them are worth a thread
@@ -30,26 +28,26 @@ _BODY = {"requestBody": {"required": True, "content": _CONTENT}, **SECURITY}
 @router.post("/api/advice", include_in_schema=False)
 async def advise(request: Request) -> Response:
     """Say what a draft gives away of its writer, the user that the token is bound to, and what would help."""
-    token, name = require_user(request)
+    token, name = await require_user(request)
     resources: Resources = request.app.state.resources
     advisor = resources.advisor
     if advisor is None:
         raise ApiError("not_served")
-    asked = await _read_body(request)
+    draft = await _read_body(request)
     user = advisor.users.get(name)
     if user is None:
         raise ApiError("no_ratings")
-    if _is_short(asked):
-        advice = answer(advisor, user, asked)
+    if _is_short(draft):
+        advice = answer(advisor, user, draft)
     else:
-        charge(resources, token, len(asked.text or "") / _CHARACTERS)
-        advice = await asyncio.get_running_loop().run_in_executor(resources.pool, answer, advisor, user, asked)
+        charge(resources, token, len(draft.text or "") / _CHARACTERS)
+        advice = await asyncio.get_running_loop().run_in_executor(resources.pool, answer, advisor, user, draft)
     return Response(advice.model_dump_json(), media_type="application/json", headers={"cache-control": "no-store"})
 
 
-def _is_short(asked: AdviceRequest) -> bool:
+def _is_short(draft: AdviceRequest) -> bool:
     """Return whether the answer takes a few milliseconds only, so that handing it to a thread would cost more."""
-    return len(asked.text or "") <= _CHARACTERS and len(asked.earlier) + len(asked.items or ()) <= _MENTIONS
+    return len(draft.text or "") <= _CHARACTERS and len(draft.earlier) + len(draft.items or ()) <= _MENTIONS
 
 
 async def _read_body(request: Request) -> AdviceRequest:

@@ -5,8 +5,6 @@ and its history, by the id in the address), ``/static/NAME`` is any other file t
 description as one plain page without a script.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -103,7 +101,6 @@ def docs_page(described: dict[str, Any]) -> str:
 
 
 def _fields(operation: dict[str, Any], schemas: dict[str, Any]) -> Iterator[Markup]:
-    """Yield the list of the parameters and of the fields of the body, if there are any."""
     fields = {about["name"]: about.get("description", "") for about in operation.get("parameters", ())}
     if "requestBody" in operation:
         reference = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]

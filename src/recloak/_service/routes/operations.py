@@ -1,14 +1,12 @@
 """For operators: health, readiness, metrics and the description of the API."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
 from recloak._service import metrics
-from recloak._service.access import SECURITY, require_administrator
+from recloak._service.access import SECURITY, read_tokens, require_administrator
 from recloak._service.api_errors import UNREADABLE, ApiError, error_responses
 from recloak._service.resources import Resources
 from recloak._service.schema import Alive, Ready
@@ -23,13 +21,17 @@ async def health() -> Response:
     return Response(b'{"status":"ok"}', media_type="application/json", headers=_NO_STORE)
 
 
-@router.get("/ready", tags=["operations"], response_model=Ready, responses=error_responses("not_ready"))
+@router.get(
+    "/ready", tags=["operations"], response_model=Ready, responses=error_responses("not_ready", "tokens_unreadable")
+)
 async def ready(request: Request) -> Response:
-    """Say what is served, or that the history cannot be read just now."""
+    """Say what is served, or that the history or the tokens cannot be read just now."""
     resources: Resources = request.app.state.resources
     published = resources.published
     if published is not None and not published.is_fresh:
         raise ApiError("not_ready", UNREADABLE)
+    if resources.tokens is not None:
+        await read_tokens(resources.tokens.require_readable)
     served = Ready(
         status="ready",
         advice=resources.advisor is not None and resources.tokens is not None,
@@ -44,14 +46,14 @@ _METRICS: dict[int | str, dict[str, Any]] = {
         "description": "Figures in Prometheus' text format.",
         "content": {"text/plain": {"schema": {"type": "string"}}},
     },
-    **error_responses("no_token", "bad_token", "not_allowed", "too_many"),
+    **error_responses("no_token", "bad_token", "not_allowed", "too_many", "tokens_unreadable"),
 }
 
 
 @router.get("/metrics", tags=["operations"], response_class=Response, responses=_METRICS, openapi_extra=SECURITY)
 async def figures(request: Request) -> Response:
     """Give figures in Prometheus' text format, for an administrator's token."""
-    require_administrator(request)
+    await require_administrator(request)
     body, media = metrics.exposition()
     return Response(body, media_type=media, headers=_NO_STORE)
 

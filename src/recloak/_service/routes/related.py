@@ -1,7 +1,5 @@
 """Published related lists: an item's list now, how it changed, and items by their titles."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from typing import Annotated, Any
@@ -50,7 +48,7 @@ async def history(
     request: Request, item: str, last: Annotated[int, Query(ge=1, le=50, description="How many releases to show.")] = 10
 ) -> Response:
     """Give an item's list through the last published releases, the newest first, and what moved in each."""
-    published, pool = _published(request), request.app.state.resources.pool
+    published, pool = _published(request), request.app.state.resources.history_pool
     try:
         found = await asyncio.get_running_loop().run_in_executor(pool, published.history, item, last)
     except RecloakError as error:
