@@ -93,8 +93,8 @@ def first_releases(path: str, n_releases: int) -> list[float]:
 
     from recloak._ratings.readers import read
     from recloak._related.model import Holders, ListRelease
-    from recloak._related.nightly import make_release
     from recloak._related.options import BoundOptions, MethodOptions, ProtocolOptions
+    from recloak._related.publish_lists import make_release
     from recloak._related.similarity import nearest
     from recloak._related.simulation import schedule
 
@@ -122,8 +122,8 @@ def beside_printed(path: str, limit: float) -> None:
 def large_release(path: str) -> dict[str, float]:
     from recloak._ratings.readers import read
     from recloak._related.model import Holders
-    from recloak._related.nightly import make_release
     from recloak._related.options import BoundOptions, MethodOptions, ProtocolOptions
+    from recloak._related.publish_lists import make_release
     from recloak._related.similarity import nearest
     from recloak._related.simulation import schedule
 

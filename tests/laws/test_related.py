@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from recloak._related.anonymise import n_kept
-from recloak._related.brute_force import verify_naive
 from recloak._related.model import Holders, require_proper
 from recloak._related.similarity import nearest
 from recloak._related.verifier import verify
+from tests.related.brute_force import verify_naive
 from tests.related.histories import random_bound, random_history, safe_releases, true_releases
 
 
 def same(first, second):
-    """Tell whether two verdicts say the same."""
+    """Return whether two verdicts agree."""
     key = lambda one: (one.earlier, one.later, one.target, one.background)  # noqa: E731
     alike = sorted(map(key, first.violations)) == sorted(map(key, second.violations))
     return alike and first.max_breach == second.max_breach and first.n_pairs == second.n_pairs
@@ -57,12 +57,12 @@ def test_permuting_never_keeps_less_than_suppressing(seed):
     made = safe_releases(ratings, n_periods, top, bound, "supp")
     last, before = made[-1], made[:-1]
     from recloak._related.anonymise import anonymise
-    from recloak._related.leaks import Watch
+    from recloak._related.leaks import Observer
 
-    watch = Watch(tuple(before[len(before) - bound.span(len(made)) :]), last.time, Holders.of(ratings), bound)
+    observer = Observer(tuple(before[len(before) - bound.span(len(made)) :]), last.time, Holders.of(ratings), bound)
     ranking = nearest(ratings.until(last.time), top + 3)
     kept = {
-        method: n_kept(anonymise(watch, ranking, top, permute=method == "perm").items, ranking.items[:, :top])
+        method: n_kept(anonymise(observer, ranking, top, permute=method == "perm").items, ranking.items[:, :top])
         for method in ("perm", "supp")
     }
     assert kept["perm"] >= kept["supp"]

@@ -4,7 +4,7 @@ import numpy as np
 
 from recloak._ratings.model import Ratings
 from recloak._related.anonymise import anonymise
-from recloak._related.leaks import Watch
+from recloak._related.leaks import Observer
 from recloak._related.model import Holders, ListRelease
 from recloak._related.options import BoundOptions
 from recloak._related.similarity import nearest
@@ -13,7 +13,7 @@ NEVER = 99  # a time after every release: somebody who rates everything, so that
 
 
 def ratings_of(matrices):
-    """Give ratings from one users x items matrix per period: a cell is rated at the first period that shows it."""
+    """Return ratings from one users x items matrix per period: a cell is rated at the first period that shows it."""
     n_users, n_items = np.array(matrices[0]).shape
     rows = [(n_users, item, 1.0, NEVER) for item in range(n_items)]
     seen = np.zeros((n_users, n_items), bool)
@@ -55,7 +55,7 @@ def safe_releases(ratings, n_periods, top, bound, method="perm", *, more=3, budg
     made: list[ListRelease] = []
     for time in range(n_periods):
         window = tuple(made[len(made) - bound.span(len(made) + 1) :])
-        watch = Watch(window, time, holders, bound, budget)
-        lists = anonymise(watch, nearest(ratings.until(time), top + more), top, permute=method == "perm")
+        observer = Observer(window, time, holders, bound, budget)
+        lists = anonymise(observer, nearest(ratings.until(time), top + more), top, permute=method == "perm")
         made.append(ListRelease(time + 1, time, lists))
     return made

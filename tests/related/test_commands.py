@@ -44,9 +44,9 @@ def sentence(capsys, *arguments, code=2):
 def test_nights_of_publishing_are_verified_told_exported_and_attacked(source, tmp_path, capsys):
     store = tmp_path / "history.db"
     for night, until in enumerate((200, 400, 899), 1):
-        told = answer(capsys, "publish", store, source, "--until", until, "--delta", 0.3)
-        assert told["release"] == night
-        assert told["verified"]["verdict"] == "pass"
+        printed = answer(capsys, "publish", store, source, "--until", until, "--delta", 0.3)
+        assert printed["release"] == night
+        assert printed["verified"]["verdict"] == "pass"
     proof = answer(capsys, "verify", store, source, "--residual", 2, "--seed", 1)
     assert (proof["verdict"], proof["pairs_checked"], proof["delta"], proof["window"]) == ("pass", 3, 0.3, 4)
     assert proof["max_breach"] <= 0.3
@@ -124,10 +124,8 @@ def test_publishing_reads_the_window_of_the_history_and_no_more(source, tmp_path
 def test_ids_of_lists_are_read_as_the_ratings_write_them(tmp_path):
     (tmp_path / "lists.csv").write_text("item,related,score\n007,7,1\n007,1e3,0.5\n")
     ids = IdMap.of(["007", "7", "1e3"])
-    assert [ids.ids[entry] for entry in read_lists(str(tmp_path / "lists.csv"), ids).of(ids.number("007"))] == [
-        "7",
-        "1e3",
-    ]
+    entries = read_lists(str(tmp_path / "lists.csv"), ids).items[ids.number("007")]
+    assert [ids.ids[int(entry)] for entry in entries] == ["7", "1e3"]
 
 
 def test_a_simulation_goes_on_where_it_was_broken_off(source, tmp_path, capsys):
@@ -142,8 +140,8 @@ def test_a_simulation_goes_on_where_it_was_broken_off(source, tmp_path, capsys):
 
 @pytest.mark.parametrize("method", [["--method", "rp"], ["--method", "none"], ["--literal", "--evidence", "total"]])
 def test_baselines_run_and_are_honest_about_their_breach(source, capsys, method):
-    told = answer(capsys, "simulate", source, "--gap", 30, "--window", 2, "--seed", 1, *method)
-    assert told["passed"] == (told["max_breach"] <= 0.1)
+    printed = answer(capsys, "simulate", source, "--gap", 30, "--window", 2, "--seed", 1, *method)
+    assert printed["passed"] == (printed["max_breach"] <= 0.1)
 
 
 def test_advice_is_a_table_of_delta_and_recall(source, capsys):

@@ -10,13 +10,16 @@ import time
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
+import sqlalchemy as sa
 
+from recloak import related
 from recloak._cli.main import run
 from recloak._core.errors import InputError, RefusedError
 from recloak._ratings.ids import IdMap
 from recloak._related import history_database
-from recloak._related.history import History, append, published, reasons_of, releases, table_of
+from recloak._related.history import History, append, published, reasons_of, table_of
 from recloak._related.model import ListRelease, Lists
 from tests.related.postgres import server
 
@@ -28,19 +31,21 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="session")
 def postgres():
-    """Give the address of a PostgreSQL server of our own."""
+    """Return the address of a PostgreSQL server of our own."""
     with server() as url:
         yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def address(request, tmp_path):
-    """Give the address of an empty store."""
+    """Return the address of an empty store."""
     if request.param == "sqlite":
         return str(tmp_path / "history.db")
-    url = request.getfixturevalue("postgres")
-    import sqlalchemy as sa
+    return emptied(request.getfixturevalue("postgres"))
 
+
+def emptied(url):
+    """Drop what a PostgreSQL server holds and return its address."""
     engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
     with engine.begin() as connection:
         connection.execute(sa.text("DROP SCHEMA public CASCADE"))
@@ -61,7 +66,7 @@ def test_releases_come_back_as_they_went_in(address):
     with History(address, create=False) as store:
         back = published(store, IDS)
         assert [one.number for one in back] == [1, 2]
-        assert [one.time for one in releases(store)] == [100, 200]
+        assert [one.time for one in store.releases] == [100, 200]
         assert all(
             np.array_equal(one.lists.items, two.lists.items) for one, two in zip(back, (FIRST, SECOND), strict=True)
         )
@@ -99,7 +104,7 @@ def test_a_number_that_is_taken_or_leaves_a_gap_is_refused(address):
     with History(address, create=False) as store, pytest.raises(InputError, match="must not be older"):
         append(store, ListRelease(3, 1, FIRST.lists), IDS, {})
     with History(address, create=False) as store:
-        assert len(releases(store)) == 2
+        assert len(store.releases) == 2
 
 
 def test_of_publishers_at_once_one_wins_and_the_others_are_told(address):
@@ -131,14 +136,14 @@ def test_of_makers_at_once_one_makes_the_store_and_all_can_use_it(address):
     def make():
         together.wait()
         with History(address) as store:
-            outcomes.append(releases(store))
+            outcomes.append(store.releases)
 
     threads = [threading.Thread(target=make) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert outcomes == [[]] * 6
+    assert outcomes == [()] * 6
 
 
 def test_a_database_of_something_else_is_left_as_it_is(tmp_path):
@@ -160,7 +165,7 @@ def test_an_address_that_is_none_is_told_without_its_password(address):
 
 @pytest.fixture
 def silent():
-    """Give the address of a server that takes connections and never says a word."""
+    """Return the address of a server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield f"postgresql://ann:secret@127.0.0.1:{listening.getsockname()[1]}/lists"
 
@@ -218,7 +223,7 @@ def test_a_crash_in_the_middle_leaves_the_last_complete_release(tmp_path):
     killed = subprocess.run([sys.executable, "-c", code], check=False, cwd=ROOT)
     assert killed.returncode == -9
     with History(path, create=False) as store:
-        assert [one.number for one in releases(store)] == [1, 2]
+        assert [one.number for one in store.releases] == [1, 2]
         assert table_of(store).filter(table_of(store)["release"] == 3).is_empty()
 
 
@@ -248,3 +253,23 @@ def test_a_missing_store_and_ids_of_another_kind_are_refused(tmp_path):
         pytest.raises(InputError, match="ids are whole numbers"),
     ):
         published(store, IdMap.of(["a", "b"]))
+
+
+@pytest.mark.parametrize("ids", [[10, 20, 30], ["ten", "twenty", "thirty"]])
+def test_one_opened_history_takes_three_releases_and_reads_them_back(address, ids):
+    times = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    items = [ids[place] for place in (0, 1, 2, 0, 1, 0, 2, 1, 2)]
+    ratings = pl.DataFrame({"user": [1, 1, 1, 2, 2, 3, 3, 4, 4], "item": items, "rating": 1.0, "time": times})
+    with History(address) as history:
+        kind = history.is_text
+        assert kind is None  # nothing is published, and this must not be remembered
+        made = [related.publish(history, ratings, until=until, top=2, delta=1.0) for until in (3, 6, 9)]
+        assert [one.number for one in made] == [1, 2, 3] == [one.number for one in history.releases]
+        kept = history.to_polars()
+        for one in made:
+            assert len(one.to_polars()) > 0
+            back = kept.filter(release=one.number).drop("release")
+            assert back.sort("item", "position").equals(one.to_polars().sort("item", "position"))
+        assert history.is_text == isinstance(ids[0], str)
+        later = published(history, IdMap.of(ids))
+        assert [one.lists.n_entries for one in later] == [len(one.to_polars()) for one in made]

@@ -5,13 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from recloak._related.ceiling import ceiling
-from recloak._related.lists import perturbed
-from recloak._related.measures import cost, reasons
+from recloak._related.measures import ceiling, cost, reasons
 from recloak._related.model import Holders, Lists, breach, moved
 from recloak._related.options import BoundOptions, ProtocolOptions
 from recloak._related.residual import residual_risk
-from recloak._related.simulation import schedule
+from recloak._related.simulation import perturbed, schedule
 from tests.related.histories import ratings_of, true_releases
 
 TRUE = Lists(np.array([[1, 2], [0, 2], [0, -1], [1, 0]], np.int32))
@@ -28,8 +26,8 @@ def test_costs_are_counted_entry_by_entry():
 
 
 def test_every_changed_entry_has_its_reason():
-    told = set(reasons(SHOWN, TRUE))
-    assert told == {
+    changes = set(reasons(SHOWN, TRUE))
+    assert changes == {
         (0, 1, "permuted"), (0, 2, "permuted"), (1, 2, "suppressed"), (1, 3, "replaced"), (3, 0, "suppressed"),
     }  # fmt: skip
 
@@ -57,7 +55,7 @@ def test_a_further_item_raises_what_an_observer_learns():
 
 
 def reachable(releases, holders, bound, known):
-    """Give the worst breach of every move over all backgrounds that contain its list and are not larger than known."""
+    """Return the worst breach of every move over all backgrounds of at most ``known`` items that contain its list."""
     (first, second), worst = releases, []
     for target, owners in moved(first.lists, second.lists).items():
         others = set(range(holders.n_items)) - {target}

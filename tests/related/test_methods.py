@@ -6,7 +6,7 @@ import pytest
 from recloak._core.errors import OptionError
 from recloak._ratings.model import Ratings
 from recloak._related.methods import METHODS, Method
-from recloak._related.model import HOLE, Lists
+from recloak._related.model import EMPTY, Lists
 from recloak._related.options import BoundOptions, MethodOptions
 from recloak._related.simulation import simulate
 
@@ -19,8 +19,8 @@ def ratings():
 
 
 def test_a_method_is_added_by_its_value_alone(ratings, monkeypatch):
-    def silent(_watch, ranking, options):
-        return Lists(np.full((ranking.n_items, options.top), HOLE, np.int32))
+    def silent(_observer, ranking, options):
+        return Lists(np.full((ranking.n_items, options.top), EMPTY, np.int32))
 
     monkeypatch.setitem(METHODS, "silent", Method("silent", "publish nothing", silent, is_safe=True))
     run = simulate(ratings, method=MethodOptions(method="silent"), bound=BoundOptions(delta=0.0), rng=0)

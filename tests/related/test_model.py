@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recloak._core.errors import InputError, OptionError, RefusedError
 from recloak._ratings.model import Ratings
-from recloak._related.history import History, releases
+from recloak._related.history import History
 from recloak._related.model import (
     Holders,
     ListRelease,
@@ -21,8 +21,8 @@ from recloak._related.model import (
     require_proper,
     require_window,
 )
-from recloak._related.nightly import keep, make_release
 from recloak._related.options import BoundOptions, MethodOptions
+from recloak._related.publish_lists import make_release, store_release
 from recloak._related.verifier import verify
 
 BACKGROUND, TARGET, OTHER = 0, 1, 2
@@ -115,10 +115,10 @@ def test_what_could_not_be_verified_is_not_stored(tmp_path):
     step = replace(step, release=replace(second, number=1))
     with History(tmp_path / "history.db") as store:
         with pytest.raises(RefusedError, match="1 items could not be verified within the budget"):
-            keep(store, replace(step, verdict=replace(step.verdict, n_unknown=1)), ratings, {})
-        assert releases(store) == []
-        keep(store, step, ratings, {})
-        assert len(releases(store)) == 1
+            store_release(store, replace(step, verdict=replace(step.verdict, n_unknown=1)), ratings, {})
+        assert store.releases == ()
+        store_release(store, step, ratings, {})
+        assert len(store.releases) == 1
 
 
 @pytest.mark.parametrize(

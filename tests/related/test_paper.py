@@ -8,13 +8,13 @@ import pytest
 
 from recloak._ratings.model import Ratings
 from recloak._related.borders import border
-from recloak._related.brute_force import verify_naive
-from recloak._related.leaks import Watch
+from recloak._related.leaks import Observer
 from recloak._related.literal_method import literal
 from recloak._related.model import Holders, ListRelease, Lists, moved
 from recloak._related.options import BoundOptions
 from recloak._related.similarity import nearest
 from recloak._related.verifier import verify
+from tests.related.brute_force import verify_naive
 from tests.related.histories import ratings_of, safe_releases, true_releases
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "003"
@@ -74,7 +74,7 @@ def greedy_releases(case):
             lists = true[1].lists
         else:
             lists = literal(
-                Watch(tuple(window), time, holders, bound), ranking, case["top"], permute=method == "perm", **how
+                Observer(tuple(window), time, holders, bound), ranking, case["top"], permute=method == "perm", **how
             )
         made.append(ListRelease(time + 1, time, Lists(lists.items)))
     return ratings, made

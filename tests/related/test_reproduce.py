@@ -62,7 +62,7 @@ def source(ratings, tmp_path):
 
 
 def test_a_run_that_was_broken_off_goes_on_and_ends_in_one_page(source, tmp_path, monkeypatch, capsys):
-    out, kept = tmp_path / "out", passive_experiments._Bench.steps
+    out, kept = tmp_path / "out", passive_experiments._Runner.steps
     done: list[passive_experiments.Run] = []
     again: list[passive_experiments.Run] = []
 
@@ -72,7 +72,7 @@ def test_a_run_that_was_broken_off_goes_on_and_ends_in_one_page(source, tmp_path
         done.append(asked)
         return kept(bench, asked, literal=literal)
 
-    monkeypatch.setattr(passive_experiments._Bench, "steps", broken)
+    monkeypatch.setattr(passive_experiments._Runner, "steps", broken)
     assert run(["reproduce", "passive", str(source), "-o", str(out)]) != 0
     assert not (out / "report.html").exists()
 
@@ -80,12 +80,12 @@ def test_a_run_that_was_broken_off_goes_on_and_ends_in_one_page(source, tmp_path
         again.append(asked)
         return kept(bench, asked, literal=literal)
 
-    monkeypatch.setattr(passive_experiments._Bench, "steps", counted)
+    monkeypatch.setattr(passive_experiments._Runner, "steps", counted)
     capsys.readouterr()
     assert run(["reproduce", "passive", str(source), "-o", str(out), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    figures = json.loads(capsys.readouterr().out)
     assert not set(done) & set(again[:-2])  # the last two are the printed algorithm
-    assert told["defaults"] == DEFAULTS
+    assert figures["defaults"] == DEFAULTS
     page = (out / "report.html").read_text()
     for heading in ("Which delta?", *(f"Figure {n}" for n in (4, 5, 6, 7)), "The printed algorithm"):
         assert heading in page

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from recloak._ratings.model import Ratings
 from recloak._related.options import MEASURES, SimilarityOptions
-from recloak._related.periods import can_grow, lists_by_period
-from recloak._related.similarity import nearest
+from recloak._related.similarity import can_grow, lists_by_period, nearest
 from tests.strategies import small_ratings
 
 
@@ -25,7 +24,7 @@ def score(x, y, x_means, y_means, measure):
 
 
 def naive(ratings, measure, options):
-    """Give all scores from dense arrays: (n_items, n_items)."""
+    """Return all scores from dense arrays: (n_items, n_items)."""
     dense = ratings.matrix.toarray().astype(float)
     rated = dense > 0
     users = dense.sum(axis=1) / np.maximum(rated.sum(axis=1), 1)
@@ -88,9 +87,9 @@ def test_lists_brought_up_to_date_are_those_made_anew_bit_for_bit(seed, measure,
     times = np.unique(rng.integers(0, 20, 5)).tolist()
     options = SimilarityOptions(similarity=measure, shrinkage=float(shrinkage))
     for time, grown in zip(times, lists_by_period(whole, times, 3, options), strict=True):
-        anew = nearest(whole.until(time), 3, options)
-        assert np.array_equal(grown.items, anew.items)
-        assert np.array_equal(np.asarray(grown.scores), np.asarray(anew.scores))
+        computed = nearest(whole.until(time), 3, options)
+        assert np.array_equal(grown.items, computed.items)
+        assert np.array_equal(np.asarray(grown.scores), np.asarray(computed.scores))
 
 
 def test_only_what_adds_up_exactly_is_brought_up_to_date():

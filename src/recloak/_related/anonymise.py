@@ -1,141 +1,134 @@
-"""Lists that keep within the bound: suppression and permutation, safe as a whole, with as much kept as can be.
+"""Lists that keep within the bound: suppression and permutation, safe as a whole, keeping as much as possible.
 
 The paper's steps (sections 5.1 and 5.2) handle one item after the other and can undo what they did before. Here every
 step keeps the whole release safe against every earlier release of the window:
 
 1. start from the true lists;
-2. *permute*: where an entry that stood there before would violate, seat its list quietly (`seats`); under *total*,
-   where what has left can hardly return, seat every list so;
-3. *suppress*: find the violating borders of all targets against all earlier releases and remove a hitting set; what is
-   left is safe, since removing moves nothing (`leaks`);
-4. *replace*: fill the holes, one candidate per list and round: true entries that were removed, entries that stood there
-   before, then the next most similar; each is checked exactly together with all that is there.
+2. *permute*: if an entry that was in the list before would violate, rearrange its list quietly (`list_positions`);
+   under *total*, where an entry that has left can hardly return, rearrange every list;
+3. *suppress*: find the violating borders of all targets against all earlier releases and remove a hitting set; the
+   rest is safe, since removing an entry moves no other (`leaks`);
+4. *replace*: fill empty positions, one candidate per list and round: true entries that were removed, entries of earlier
+   releases, then the next most similar; each is checked exactly together with all entries so far.
 
-The result of `permute` is never below that of `suppress` in recall: the better of the two is taken (a replacement is
-never a true entry, so what suppressing keeps is known before its holes are filled).
+The result of `permute` never has less recall than that of `suppress`: the better of the two is used (a replacement is
+never a true entry, so the recall of suppression is known before positions are filled).
 """
-
-from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak._related.leaks import Entries, Watch, admissible, entries_of, joined, sorted_entries, to_remove
-from recloak._related.list_positions import propose, reseat, stacked
-from recloak._related.model import HOLE, Lists
+from recloak._related.leaks import Entries, Observer, admissible, entries_of, joined, sorted_entries, to_remove
+from recloak._related.list_positions import propose, rearrange, stacked
+from recloak._related.model import EMPTY, Lists
 
-_ROUNDS = 6  # of re-seating; what still violates afterwards is suppressed
-_CHEAP = 1e-3  # cost of an entry that may be seated quietly, beside 1 for one that can only be removed
-_HALF = 0.5  # cost of an entry that may be seated to tell less
+_ROUNDS = 6  # of rearranging; what still violates afterwards is suppressed
+_CHEAP = 1e-3  # cost of an entry that can move to a quiet position, beside 1 for one that can only be removed
+_HALF = 0.5  # cost of an entry that can move to where it tells less
 
 
-def anonymise(watch: Watch, ranking: Lists, top: int, *, permute: bool = True) -> Lists:
+def anonymise(observer: Observer, ranking: Lists, top: int, *, permute: bool = True) -> Lists:
     """Return the ``top`` positions of every list, safe against the earlier releases of the window.
 
     ``ranking`` holds the true order of related items, best first, and beyond ``top`` what may replace them. Without
     ``permute`` entries are only removed and replaced.
     """
     true = ranking.items[:, :top]
-    if not watch.earlier:
+    if not observer.earlier:
         return Lists(true.copy())
-    thinned = true.copy()
-    _suppress(watch, thinned)
+    suppressed = true.copy()
+    _suppress(observer, suppressed)
     if permute:
-        permuted = _permuted(watch, ranking, top)
-        if n_kept(permuted, true) >= n_kept(thinned, true):
+        permuted = _permuted(observer, ranking, top)
+        if n_kept(permuted, true) >= n_kept(suppressed, true):
             return Lists(permuted)
-    _replace(watch, thinned, _candidates(watch, ranking, top, with_true=False))
-    return Lists(thinned)
+    _replace(observer, suppressed, _candidates(observer, ranking, top, with_true=False))
+    return Lists(suppressed)
 
 
 def n_kept(published: NDArray[np.int32], true: NDArray[np.int32]) -> int:
-    """Count the true entries that were kept, wherever they sit."""
-    return int(kept(published, true).sum())
-
-
-def kept(published: NDArray[np.int32], true: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Tell which true entries still stand in their published list."""
-    found = np.zeros(true.shape, np.bool_)
+    """Return the number of true entries that are still in their published list, at any position."""
+    kept = np.zeros(true.shape, np.bool_)
     for position in range(published.shape[1]):
-        found |= (true == published[:, position, None]) & (true != HOLE)
-    return found
+        kept |= (true == published[:, position, None]) & (true != EMPTY)
+    return int(kept.sum())
 
 
-def _permuted(watch: Watch, ranking: Lists, top: int) -> NDArray[np.int32]:
-    """Seat quietly what can be, remove what must be, fill what is left."""
-    lists = _reseated(watch, ranking.items[:, :top])
-    _suppress(watch, lists)
-    _replace(watch, lists, _candidates(watch, ranking, top, with_true=True))
+def _permuted(observer: Observer, ranking: Lists, top: int) -> NDArray[np.int32]:
+    lists = _rearranged(observer, ranking.items[:, :top])
+    _suppress(observer, lists)
+    _replace(observer, lists, _candidates(observer, ranking, top, with_true=True))
     return lists
 
 
-def _reseated(watch: Watch, true: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Seat the lists quietly in which an entry violates that could tell less; under *total* all lists.
+def _rearranged(observer: Observer, true: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the lists with those rearranged in which an entry violates that could tell less; under *total* all.
 
-    There an entry that sinks without need is lost the sooner: it can never rise again, and two cannot share a seat.
+    Under *total* an entry that sinks without need is lost sooner: it can never rise again, and two entries cannot share
+    a position.
     """
-    stack, true = stacked(watch.earlier), np.ascontiguousarray(true)
+    stack, true = stacked(observer.earlier), np.ascontiguousarray(true)
     lists, must = true.copy(), np.zeros(true.shape, np.bool_)
-    if watch.bound.evidence == "total":
-        reseat(np.arange(len(true), dtype=np.int32), true, ~must, stack, lists)
+    if observer.bound.evidence == "total":
+        rearrange(np.arange(len(true), dtype=np.int32), true, ~must, stack, lists)
         return lists
-    touched = np.ones(len(true), np.bool_)  # targets that stand in a list that was just seated
+    touched = np.ones(len(true), np.bool_)  # targets of lists that were just rearranged
     for _ in range(_ROUNDS):
-        entries = entries_of(watch, lists)
-        loud = _needlessly_loud(watch, entries.where(touched[entries.targets]), stack)
-        ranks = np.argmax(true[loud.owners] == loud.targets[:, None], axis=1)
-        fresh = ~must[loud.owners, ranks]
-        if not fresh.any():
+        entries = entries_of(observer, lists)
+        revealing = _needlessly_revealing(observer, entries.where(touched[entries.targets]), stack)
+        ranks = np.argmax(true[revealing.owners] == revealing.targets[:, None], axis=1)
+        is_new = ~must[revealing.owners, ranks]
+        if not is_new.any():
             break
-        must[loud.owners, ranks] = True
-        seated = np.unique(loud.owners[fresh])
-        reseat(seated, true, must, stack, lists)
-        touched = np.isin(np.arange(len(true)), true[seated])
+        must[revealing.owners, ranks] = True
+        changed = np.unique(revealing.owners[is_new])
+        rearrange(changed, true, must, stack, lists)
+        touched = np.isin(np.arange(len(true)), true[changed])
     return lists
 
 
-def _needlessly_loud(watch: Watch, entries: Entries, stack: NDArray[np.int32]) -> Entries:
-    """Give the entries to be removed that rose above a position which they had in an earlier release."""
-    stood = (stack[:, entries.owners, :] == entries.targets[None, :, None]).any(axis=2).T
-    rose = (stood & entries.since).any(axis=1)
-    costs = np.where(stood.all(axis=1), _CHEAP, np.where(rose, _HALF, 1.0))
-    return entries.where(to_remove(watch, entries, costs) & rose)
+def _needlessly_revealing(observer: Observer, entries: Entries, stack: NDArray[np.int32]) -> Entries:
+    """Return the entries to be removed that rose above a position which they had in an earlier release."""
+    was_there = (stack[:, entries.owners, :] == entries.targets[None, :, None]).any(axis=2).T
+    rose = (was_there & entries.since).any(axis=1)
+    costs = np.where(was_there.all(axis=1), _CHEAP, np.where(rose, _HALF, 1.0))
+    return entries.where(to_remove(observer, entries, costs) & rose)
 
 
-def _suppress(watch: Watch, lists: NDArray[np.int32]) -> None:
+def _suppress(observer: Observer, lists: NDArray[np.int32]) -> None:
     """Remove entries until no set violates; among equals the one lower in its list goes first."""
-    entries = entries_of(watch, lists)
+    entries = entries_of(observer, lists)
     costs = 1.0 - entries.positions / (100.0 * lists.shape[1])
-    gone = entries.where(to_remove(watch, entries, costs))
-    lists[gone.owners, gone.positions] = HOLE
+    removed = entries.where(to_remove(observer, entries, costs))
+    lists[removed.owners, removed.positions] = EMPTY
 
 
-def _candidates(watch: Watch, ranking: Lists, top: int, *, with_true: bool) -> NDArray[np.int32]:
-    """Give for every list who may fill a hole, in order: true entries, earlier entries, the next most similar."""
-    stack = stacked(watch.earlier)
+def _candidates(observer: Observer, ranking: Lists, top: int, *, with_true: bool) -> NDArray[np.int32]:
+    """Return for every list what may fill it, in order: true entries, earlier entries, the next most similar."""
+    stack = stacked(observer.earlier)
     old = stack[::-1].transpose(1, 0, 2).reshape(stack.shape[1], -1)
     true, next_ones = ranking.items[:, :top], ranking.items[:, top:]
     if not with_true:
-        old = np.where((old[:, :, None] == true[:, None, :]).any(axis=2), HOLE, old).astype(np.int32)
+        old = np.where((old[:, :, None] == true[:, None, :]).any(axis=2), EMPTY, old).astype(np.int32)
     parts = [true, old, next_ones] if with_true else [old, next_ones]
     return np.ascontiguousarray(np.concatenate(parts, axis=1))
 
 
-def _replace(watch: Watch, lists: NDArray[np.int32], candidates: NDArray[np.int32]) -> None:
-    """Fill holes round by round with candidates that make no violating set."""
-    stack, entries = stacked(watch.earlier), entries_of(watch, lists)
+def _replace(observer: Observer, lists: NDArray[np.int32], candidates: NDArray[np.int32]) -> None:
+    """Fill empty positions round by round with candidates that make no violating set."""
+    stack, entries = stacked(observer.earlier), entries_of(observer, lists)
     pointers = np.zeros(len(lists), np.int64)
-    owners = np.flatnonzero((lists == HOLE).any(axis=1))
+    owners = np.flatnonzero((lists == EMPTY).any(axis=1))
     while len(owners):
         items, places = np.empty(len(owners), np.int32), np.zeros(len(owners), np.int32)
         since = np.zeros((len(owners), len(stack)), np.bool_)
         propose(lists, candidates, pointers, stack, owners, items, places, since)
-        named = items != HOLE
+        named = items != EMPTY
         owners, items, places, since = owners[named], items[named], places[named], since[named]
-        silent = ~since.any(axis=1)
-        lists[owners[silent], places[silent]] = items[silent]
-        heard = sorted_entries(items[~silent], owners[~silent], places[~silent], since[~silent])
-        taken = heard.where(admissible(watch, entries, heard))
-        entries = joined(entries, taken)
-        lists[taken.owners, taken.positions] = taken.targets
-        owners = owners[(lists[owners] == HOLE).any(axis=1)]
+        quiet = ~since.any(axis=1)
+        lists[owners[quiet], places[quiet]] = items[quiet]
+        revealing = sorted_entries(items[~quiet], owners[~quiet], places[~quiet], since[~quiet])
+        added = revealing.where(admissible(observer, entries, revealing))
+        entries = joined(entries, added)
+        lists[added.owners, added.positions] = added.targets
+        owners = owners[(lists[owners] == EMPTY).any(axis=1)]

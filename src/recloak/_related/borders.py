@@ -13,11 +13,9 @@ when no set in it can violate: with n raters left at B, every larger set that ke
 c(u) the number of users who hold all of Tran(u) n S; if n / c(u) <= delta for every rater left, nothing below B
 violates. (The paper's cut, Sup(S) >= Sup(i) / delta, is the special case of a rater who holds all of S.)
 
-The search counts its steps, words that are met or compared; when ``budget`` of them are used up it says so, and the
-caller must treat the unknown as unsafe.
+The search counts its steps, words that are intersected or compared; it reports when ``budget`` of them are used up, and
+the caller must treat the unknown as unsafe.
 """
-
-from __future__ import annotations
 
 import numpy as np
 
@@ -26,14 +24,13 @@ from recloak._core.compiling import njit
 _ONE = np.uint64(1)
 _GROW = 16
 
-# What the columns of the scratch array say about a user while one target is looked at.
+# What the scratch array says about a user while one target is searched.
 _RATER = np.int8(1)
 _LEFT_OUT = np.int8(2)
 
 
 @njit(cache=True)
 def _popcount(word):  # type: ignore[no-untyped-def]
-    """Count the set bits of a 64-bit word."""
     word -= (word >> _ONE) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -42,7 +39,7 @@ def _popcount(word):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _mark(target, earlier, rule, data, code):  # type: ignore[no-untyped-def]
-    """Note who rated the target: above the line, or left out because already known to hold it."""
+    """Mark who rated the target: counted above the line, or left out because already known to hold it."""
     (later, fresh, _, _, _), (starts, users, times) = rule, data
     n_raters = 0
     for p in range(starts[target], starts[target + 1]):
@@ -75,7 +72,7 @@ def _single(j, known_at, data, code):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _number_users(members, known_at, data, code, row):  # type: ignore[no-untyped-def]
-    """Give every holder of a member a row, raters of the target first, others from the next whole word on."""
+    """Assign a row to every holder of a member: raters of the target first, others from the next whole word on."""
     starts, users, times = data
     n_raters = n_others = 0
     for j in members:
@@ -91,7 +88,7 @@ def _number_users(members, known_at, data, code, row):  # type: ignore[no-untype
 
 @njit(cache=True)
 def _holder_bits(members, known_at, data, scratch):  # type: ignore[no-untyped-def]
-    """Give the holders of each member as bits, and the number of words that belong to raters of the target."""
+    """Return the holders of each member as bits, and the number of words that belong to raters of the target."""
     (starts, users, times), (code, row) = data, scratch
     n_raters, n_others = _number_users(members, known_at, data, code, row)
     rater_words = (n_raters + 63) // 64
@@ -110,7 +107,7 @@ def _holder_bits(members, known_at, data, scratch):  # type: ignore[no-untyped-d
 
 @njit(cache=True)
 def _closures(bits, n_raters):  # type: ignore[no-untyped-def]
-    """Give c(u) for every rater: how many users hold all that this rater holds of S; and the most that one holds."""
+    """Return c(u) for every rater: how many users hold all that this rater holds of S; and the most that one holds."""
     n, words = bits.shape
     closures, deepest = np.zeros(n_raters, np.int64), 0
     both = np.empty(words, np.uint64)
@@ -145,7 +142,7 @@ def _meet(held, one, rater_words, out):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _hopeless(held, above, rater_words, closures, delta):  # type: ignore[no-untyped-def]
-    """Tell whether no larger set can violate, whichever rater it keeps."""
+    """Return whether no larger set can violate, whichever rater it keeps."""
     for w in range(rater_words):
         word = held[w]
         while word:
@@ -158,7 +155,6 @@ def _hopeless(held, above, rater_words, closures, delta):  # type: ignore[no-unt
 
 @njit(cache=True)
 def _covers(found, n_found, mask):  # type: ignore[no-untyped-def]
-    """Tell whether a set contains one of those found."""
     for f in range(n_found):
         inside = True
         for w in range(len(mask)):
@@ -172,7 +168,7 @@ def _covers(found, n_found, mask):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _append(found, n_found, mask):  # type: ignore[no-untyped-def]
-    """Add a set to those found, making room where needed (by loops: they compile in a tenth of a slice's time)."""
+    """Add a set to those found, growing the array if needed (by loops: they compile in a tenth of a slice's time)."""
     if n_found == len(found):
         larger = np.zeros((2 * n_found + _GROW, found.shape[1]), np.uint64)
         for f in range(n_found):
@@ -186,9 +182,9 @@ def _append(found, n_found, mask):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _search(bits, rater_words, n_raters, delta, largest, first, budget):  # type: ignore[no-untyped-def]
-    """Walk the sets whose highest member is ``first`` or above; give the minimal violating ones as masks.
+    """Search the sets whose highest member is ``first`` or above for minimal violating ones.
 
-    Returns the masks, their number, and whether the budget was enough.
+    Return their masks, their number, and whether the budget was enough.
     """
     n, words = bits.shape
     found, n_found = np.zeros((0, (n + 63) // 64), np.uint64), 0
@@ -231,7 +227,7 @@ def _search(bits, rater_words, n_raters, delta, largest, first, budget):  # type
 
 @njit(cache=True)
 def _singles(target, members, earlier, rule, data, code, found):  # type: ignore[no-untyped-def]
-    """Note the members that violate alone in ``found``; give these, and the members that may violate with others."""
+    """Add the members that violate alone to ``found``; return these, and the members that may violate with others."""
     later, fresh, delta, _, _ = rule
     known_at = earlier if fresh else later
     n_raters = _mark(target, earlier, rule, data, code)
@@ -251,11 +247,11 @@ def _singles(target, members, earlier, rule, data, code, found):  # type: ignore
 
 @njit(cache=True)
 def border(target, members, earlier, rule, data, scratch):  # type: ignore[no-untyped-def]
-    """Give the violating border of a target over the lists of ``members`` since an earlier time.
+    """Return the violating border of a target over the lists of ``members`` since an earlier time.
 
-    Masks over the members (bit m stands for ``members[m]``), their number, and whether the budget was enough. ``rule``
-    is (later time, fresh, delta, largest, budget), ``data`` the holders by item (starts, users, times), ``scratch`` two
-    arrays with a place per user (zeros, and -1), which are left as they were found.
+    It is returned as masks over the members (bit m stands for ``members[m]``), their number, and whether the budget was
+    enough. ``rule`` is (later time, fresh, delta, largest, budget), ``data`` the holders by item (starts, users,
+    times), ``scratch`` two arrays with an entry per user (zeros, and -1), which are restored afterwards.
     """
     later, fresh, delta, largest, budget = rule
     code, _ = scratch
@@ -279,10 +275,7 @@ def border(target, members, earlier, rule, data, scratch):  # type: ignore[no-un
 
 @njit(cache=True)
 def breaks(target, members, added, earlier, rule, data, scratch):  # type: ignore[no-untyped-def]
-    """Tell whether one more list makes a violating set together with members that are safe among themselves.
-
-    True as well when the budget was not enough to know.
-    """
+    """Return whether one more list violates with members that are safe among themselves, or the budget ran out."""
     later, fresh, delta, largest, budget = rule
     code, _ = scratch
     known_at = earlier if fresh else later

@@ -1,8 +1,8 @@
-"""The history store: every published release in order, and nothing else that is public.
+"""The history store: every published release in order.
 
-Append-only: one transaction per release, taken under a lock, and refused when somebody else has published in between; a
-crash leaves the last complete release. The store belongs to the operator: beside the published lists it keeps why an
-entry was changed, which `recloak.related.export` never shows.
+It only grows: one transaction per release, under a lock, refused if somebody else has published in between; a crash
+leaves the last complete release. The store is for the operator: besides the published lists it holds why each entry was
+changed, which `recloak.related.export` never shows.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from recloak._core.errors import InputError, OptionError, RefusedError
 from recloak._core.results import Tabular, counted, plural
 from recloak._ratings.ids import IdMap
 from recloak._related.history_database import ENTRIES, REASONS, RELEASES, STORE, open_database
-from recloak._related.model import HOLE, ListRelease, Lists
+from recloak._related.model import EMPTY, ListRelease, Lists
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReleaseRecord:
-    """What the history knows of a release apart from its lists."""
+    """A release of the history without its lists."""
 
     number: int
     time: int
@@ -34,7 +34,7 @@ class ReleaseRecord:
     settings: dict[str, Any]
 
     def to_json(self) -> dict[str, Any]:
-        """Return what was promised and what it cost, ready for JSON."""
+        """Return the bound and the cost, ready for JSON."""
         bound = self.settings["bound"]
         return {
             "number": self.number,
@@ -139,7 +139,7 @@ class History(Tabular):
     @property
     def releases(self) -> tuple[ReleaseRecord, ...]:
         """What was published, oldest first."""
-        return tuple(releases(self))
+        return tuple(_record(row) for row in self._database.rows(sa.select(RELEASES).order_by(RELEASES.c.number)))
 
     def changes(self, earlier: int, later: int) -> ListChanges:
         """Return what changed between two releases, and why; this says more than was published.
@@ -149,14 +149,20 @@ class History(Tabular):
         OptionError
             If there is no such release.
         """
-        return changes(self, earlier, later)
+        numbers = [record_of(self, number).number for number in (earlier, later)]
+        before, after = (table_of(self, number).drop("release") for number in numbers)
+        both = before.join(after, on=["item", "related"], how="full", coalesce=True, suffix="_after")
+        moved = both.filter(~pl.col("position").eq_missing(pl.col("position_after"))).with_columns(change=_change())
+        table = moved.join(reasons_of(self, later), on=["item", "related"], how="left")
+        columns = ("item", "related", "change", "position", "position_after", "reason")
+        return ListChanges(earlier, later, table.sort("item", "position_after", "position").select(columns))
 
     def to_polars(self) -> pl.DataFrame:
         """Return all published entries: ``release``, ``item``, ``position`` (from 1), ``related``."""
         return table_of(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Return every release with what was promised and what it cost, ready for JSON."""
+        """Return every release with its bound and cost, ready for JSON."""
         return {"releases": [one.to_json() for one in self.releases]}
 
     def close(self) -> None:
@@ -164,9 +170,9 @@ class History(Tabular):
         self._database.engine.dispose()
 
 
-def releases(history: History) -> list[ReleaseRecord]:
-    """Return what has been published, oldest first."""
-    return [_record(row) for row in history._database.rows(sa.select(RELEASES).order_by(RELEASES.c.number))]
+def limit_wait(history: History, seconds: float) -> None:
+    """From now on, raise InputError after so many seconds if another process has locked the history."""
+    history._database.limit_wait(seconds)
 
 
 def newest(history: History) -> ReleaseRecord | None:
@@ -181,11 +187,11 @@ def _record(row: sa.Row[Any]) -> ReleaseRecord:
 
 def lists_of(history: History, item: int | str, numbers: Iterable[int]) -> dict[int, list[tuple[int, str]]]:
     """Return one item's list by release as (position, related id as text); releases without the item are left out."""
-    wanted = sa.select(ENTRIES.c.release, ENTRIES.c.position, ENTRIES.c.related).where(
+    query = sa.select(ENTRIES.c.release, ENTRIES.c.position, ENTRIES.c.related).where(
         ENTRIES.c.release.in_(list(numbers)), ENTRIES.c.item == str(item)
     )
     found: dict[int, list[tuple[int, str]]] = {}
-    for row in history._database.rows(wanted.order_by(ENTRIES.c.release, ENTRIES.c.position)):
+    for row in history._database.rows(query.order_by(ENTRIES.c.release, ENTRIES.c.position)):
         found.setdefault(row.release, []).append((row.position, row.related))
     return found
 
@@ -195,8 +201,8 @@ def published(history: History, item_ids: IdMap, *, last: int | None = None) -> 
 
     Items that are no longer in the ratings have no holders and reveal nothing about anyone; they are left out.
     """
-    _require_kind(history, item_ids)
-    known = releases(history)
+    require_kind(history, item_ids)
+    known = history.releases
     chosen = known if last is None else known[max(len(known) - last, 0) :]
     return tuple(ListRelease(one.number, one.time, _lists(history, one, item_ids)) for one in chosen)
 
@@ -205,17 +211,17 @@ def _lists(history: History, one: ReleaseRecord, item_ids: IdMap) -> Lists:
     table = table_of(history, one.number)
     owners, entries = item_ids.encode(table["item"]), item_ids.encode(table["related"])
     known = (owners >= 0) & (entries >= 0)
-    items = np.full((len(item_ids), one.top), HOLE, np.int32)
+    items = np.full((len(item_ids), one.top), EMPTY, np.int32)
     items[owners[known], table["position"].to_numpy()[known] - 1] = entries[known]
     return Lists(items)
 
 
 def table_of(history: History, *numbers: int) -> pl.DataFrame:
     """Return releases (without numbers: all) as a table: ``release``, ``item``, ``position`` (from 1), ``related``."""
-    wanted = sa.select(ENTRIES).order_by(ENTRIES.c.release, ENTRIES.c.item, ENTRIES.c.position)
+    query = sa.select(ENTRIES).order_by(ENTRIES.c.release, ENTRIES.c.item, ENTRIES.c.position)
     if numbers:
-        wanted = wanted.where(ENTRIES.c.release.in_(numbers))
-    rows = history._database.rows(wanted)
+        query = query.where(ENTRIES.c.release.in_(numbers))
+    rows = history._database.rows(query)
     schema = {"release": pl.Int64, "item": pl.String, "position": pl.Int64, "related": pl.String}
     table = pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
     if history.is_text is False:
@@ -223,46 +229,35 @@ def table_of(history: History, *numbers: int) -> pl.DataFrame:
     return table
 
 
+def item_names(history: History) -> pl.Series:
+    """Return the ids of all items that were ever published."""
+    either = sa.union(sa.select(ENTRIES.c.item), sa.select(ENTRIES.c.related))
+    names = pl.Series([row[0] for row in history._database.rows(either)], dtype=pl.String)
+    return names.cast(pl.Int64) if history.is_text is False else names
+
+
 def reasons_of(history: History, number: int) -> pl.DataFrame:
     """Return why entries of a release differ from the true lists: ``item``, ``related``, ``reason``."""
-    wanted = sa.select(REASONS.c.item, REASONS.c.related, REASONS.c.reason).where(REASONS.c.release == number)
-    rows = history._database.rows(wanted.order_by(REASONS.c.item, REASONS.c.related))
+    query = sa.select(REASONS.c.item, REASONS.c.related, REASONS.c.reason).where(REASONS.c.release == number)
+    rows = history._database.rows(query.order_by(REASONS.c.item, REASONS.c.related))
     schema = {"item": pl.String, "related": pl.String, "reason": pl.String}
     table = pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
     return table.with_columns(pl.col("item", "related").cast(pl.Int64)) if history.is_text is False else table
 
 
-def changes(history: History, earlier: int, later: int) -> ListChanges:
-    """Return every entry that appeared, vanished, rose or sank between two releases, with the later one's reason."""
-    for wanted in (earlier, later):
-        require_release(history, wanted)
-    before, after = (table_of(history, number).drop("release") for number in (earlier, later))
-    both = before.join(after, on=["item", "related"], how="full", coalesce=True, suffix="_after")
-    moved = both.filter(~pl.col("position").eq_missing(pl.col("position_after"))).with_columns(change=_change())
-    told = moved.join(reasons_of(history, later), on=["item", "related"], how="left").sort(
-        "item", "position_after", "position"
-    )
-    return ListChanges(earlier, later, told.select("item", "related", "change", "position", "position_after", "reason"))
-
-
 def _change() -> pl.Expr:
-    """Name the change of an entry by its positions before and after."""
     before, after = pl.col("position"), pl.col("position_after")
-    appeared, vanished = pl.when(before.is_null()).then(pl.lit("appeared")), pl.lit("vanished")
-    return (
-        appeared.when(after.is_null())
-        .then(vanished)
-        .when(after < before)
-        .then(pl.lit("rose"))
-        .otherwise(pl.lit("sank"))
-    )
+    stayed = pl.when(after < before).then(pl.lit("rose")).otherwise(pl.lit("sank"))
+    left = pl.when(after.is_null()).then(pl.lit("vanished")).otherwise(stayed)
+    return pl.when(before.is_null()).then(pl.lit("appeared")).otherwise(left)
 
 
-def require_release(history: History, number: int | str) -> None:
-    """Raise `OptionError` if there is no release of a number."""
-    numbers = [one.number for one in releases(history)]
-    if number not in numbers:
-        raise OptionError(f"{history.name}: there is no release {number}; there are {len(numbers)}")
+def record_of(history: History, number: int | str) -> ReleaseRecord:
+    """Return the release of a number; raise OptionError if there is none."""
+    by_number = {str(one.number): one for one in history.releases}
+    if str(number) not in by_number:
+        raise OptionError(f"{history.name}: there is no release {number}; there are {len(by_number)}")
+    return by_number[str(number)]
 
 
 def append(
@@ -272,33 +267,32 @@ def append(
     settings: dict[str, Any],
     reasons: Iterable[tuple[int, int, str]] = (),
 ) -> None:
-    """Add a release whole or not at all; refuse it when its number is taken or a number is missing before it."""
-    _require_kind(history, item_ids)
-    entries = list(_entry_rows(release, item_ids))
+    """Add a release whole or not at all; raise RefusedError unless its number follows the last one's."""
+    require_kind(history, item_ids)
     names = item_ids.ids.cast(pl.String).to_list()
+    entries = list(_entry_rows(release, names))
     why = [{"release": release.number, "item": names[j], "related": names[i], "reason": r} for j, i, r in reasons]
     head = {"number": release.number, "time": release.time, "top": release.lists.top, "settings": json.dumps(settings)}
     with history._database.writing() as connection:
         _require_next(connection, history, release)
-        _note_kind(connection, item_ids)
+        if connection.execute(sa.select(STORE.c.value).where(STORE.c.key == "ids")).first() is None:
+            kind = "text" if item_ids.is_text else "number"
+            connection.execute(sa.insert(STORE), [{"key": "ids", "value": kind}])
         connection.execute(sa.insert(RELEASES), [head])
         for table, rows in ((ENTRIES, entries), (REASONS, why)):
             if rows:
                 connection.execute(sa.insert(table), rows)
 
 
-def _entry_rows(release: ListRelease, item_ids: IdMap) -> Iterator[dict[str, Any]]:
-    names = item_ids.ids.cast(pl.String).to_list()
-    for j, position in zip(*(axis.tolist() for axis in np.nonzero(release.lists.items != HOLE)), strict=True):
+def _entry_rows(release: ListRelease, names: list[str]) -> Iterator[dict[str, Any]]:
+    for j, position in zip(*(axis.tolist() for axis in np.nonzero(release.lists.items != EMPTY)), strict=True):
         related = names[int(release.lists.items[j, position])]
         yield {"release": release.number, "item": names[j], "position": position + 1, "related": related}
 
 
 def _require_next(connection: sa.Connection, history: History, release: ListRelease) -> None:
-    newest = connection.execute(
-        sa.select(RELEASES.c.number, RELEASES.c.time).order_by(RELEASES.c.number.desc())
-    ).first()
-    number, time = (newest.number, newest.time) if newest else (0, release.time)
+    last = connection.execute(sa.select(RELEASES).order_by(RELEASES.c.number.desc()).limit(1)).first()
+    number, time = (last.number, last.time) if last else (0, release.time)
     if release.number != number + 1:
         raise RefusedError(
             f"{history.name}: release {number} was published meanwhile, so release {release.number} was made from an "
@@ -308,13 +302,8 @@ def _require_next(connection: sa.Connection, history: History, release: ListRele
         raise InputError(f"a release must not be older than the last one (time {time}), got time {release.time}")
 
 
-def _note_kind(connection: sa.Connection, item_ids: IdMap) -> None:
-    kind = "text" if item_ids.is_text else "number"
-    if connection.execute(sa.select(STORE.c.value).where(STORE.c.key == "ids")).first() is None:
-        connection.execute(sa.insert(STORE), [{"key": "ids", "value": kind}])
-
-
-def _require_kind(history: History, item_ids: IdMap) -> None:
+def require_kind(history: History, item_ids: IdMap) -> None:
+    """Raise InputError if the item ids of ratings are not of the kind that was published."""
     if history.is_text is not None and history.is_text != item_ids.is_text:
         kinds = {True: "texts", False: "whole numbers"}
         raise InputError(

@@ -1,9 +1,4 @@
-"""The database of a history store: its tables, how it is opened, and its errors in one sentence.
-
-SQLite by default (a file, write-ahead log), PostgreSQL by URL.
-"""
-
-from __future__ import annotations
+"""The database of a history store: SQLite by default (a file, write-ahead log), PostgreSQL by URL."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -18,7 +13,8 @@ from recloak._core.errors import InputError, MissingExtraError
 
 FORMAT = 1
 _TIMEOUT = "10"  # seconds that a server may take to answer, unless the address or the environment says otherwise
-_LOCK = 7_261_503  # number of the advisory lock that everybody takes who makes tables
+_PATIENCE = 60.0  # seconds that a command waits for an SQLite file that another process has locked
+_LOCK = 7_261_503  # number of the advisory lock for making tables
 
 TABLES = sa.MetaData()
 STORE = sa.Table(
@@ -60,20 +56,31 @@ class Database:
     name: str
     engine: sa.Engine
 
-    def rows(self, wanted: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
+    def rows(self, query: sa.Select[Any] | sa.CompoundSelect[Any]) -> Sequence[sa.Row[Any]]:
         """Return all rows of a query."""
         with _explained(self.name), self.engine.begin() as connection:
-            return connection.execute(wanted).all()
+            return connection.execute(query).all()
+
+    def limit_wait(self, seconds: float) -> None:
+        """From now on, give up after so many seconds if another process has locked the store."""
+        sqlite = self.engine.dialect.name == "sqlite"
+
+        def with_limit(_dialect: Any, _record: Any, _positional: Any, named: dict[str, Any]) -> None:
+            waits = {"timeout": seconds} if sqlite else {"options": _lock_timeout(named.get("options"), seconds)}
+            named.update(waits)
+
+        sa.event.listen(self.engine, "do_connect", with_limit)
+        self.engine.dispose()  # the next connection is a new one, with the limit
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
-        """Open a transaction that no other writer's can interleave with."""
+        """Open a transaction that excludes all other writers."""
         with _explained(self.name), _locked(self.engine) as connection:
             yield connection
 
 
 def open_database(where: str | os.PathLike[str], *, create: bool) -> Database:
-    """Open a database by file name or ``postgresql://`` URL; with ``create`` make the tables where there are none."""
+    """Open a database by file name or ``postgresql://`` URL; with ``create`` make missing tables."""
     name, url = _address(where, create=create)
     engine = _engine(url, name)
     try:
@@ -103,15 +110,19 @@ def _address(where: str | os.PathLike[str], *, create: bool) -> tuple[str, sa.UR
 
 
 def _url(text: str) -> sa.URL:
-    """Parse an address; one that cannot be parsed is not repeated in the error, for it may hold a password."""
+    """Parse an address; the error does not repeat it, since it may hold a password."""
     try:
         return sa.make_url(text)
     except (sa.exc.ArgumentError, ValueError):
         raise InputError("a store's address must read postgresql://user@host:port/database") from None
 
 
+def _lock_timeout(options: str | None, seconds: float) -> str:
+    return f"{options or ''} -c lock_timeout={round(1000 * seconds)}".strip()
+
+
 def _with_timeout(url: sa.URL) -> sa.URL:
-    """Limit the wait for a connection: without a limit a host that is gone is waited for for minutes."""
+    """Limit the wait for a connection: by default a host that is gone takes minutes to fail."""
     if "connect_timeout" in url.query or "PGCONNECT_TIMEOUT" in os.environ:
         return url
     return url.update_query_dict({"connect_timeout": _TIMEOUT})
@@ -119,7 +130,8 @@ def _with_timeout(url: sa.URL) -> sa.URL:
 
 def _engine(url: sa.URL, name: str) -> sa.Engine:
     try:
-        engine = sa.create_engine(url)
+        waits = {"timeout": _PATIENCE} if url.get_backend_name() == "sqlite" else {}
+        engine = sa.create_engine(url, connect_args=waits)
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"{name}: PostgreSQL needs the extra: pip install 'recloak[postgres]'") from error
     if engine.dialect.name == "sqlite":
@@ -131,7 +143,6 @@ def _engine(url: sa.URL, name: str) -> sa.Engine:
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     """Turn off sqlite3's own transactions, and use a write-ahead log so that readers never wait for a writer."""
     connection.isolation_level = None
-    connection.execute("PRAGMA busy_timeout = 60000")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA foreign_keys = ON")
 
@@ -158,23 +169,16 @@ def _first_line(error: BaseException | None) -> str:
 
 
 def _make_tables(engine: sa.Engine, name: str) -> None:
-    """Make the tables where there are none; of several makers at once one makes them.
-
-    An SQLite file that holds other tables is refused.
-    """
-    with engine.connect() as plain:
-        connection = plain.execution_options(writing=True)
-        with connection.begin():
-            if engine.dialect.name == "postgresql":
-                connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
-            found = sa.inspect(connection).get_table_names()
-            if engine.dialect.name == "sqlite" and found and STORE.name not in found:
-                raise InputError(f"{name}: a database of something else, not a history store")
-            TABLES.create_all(connection)
+    """Make missing tables, under a lock; refuse an SQLite file that holds other tables."""
+    with _locked(engine, f"SELECT pg_advisory_xact_lock({_LOCK})") as connection:
+        found = sa.inspect(connection).get_table_names()
+        if engine.dialect.name == "sqlite" and found and STORE.name not in found:
+            raise InputError(f"{name}: a database of something else, not a history store")
+        TABLES.create_all(connection)
 
 
 def _check_format(engine: sa.Engine, name: str, *, create: bool) -> None:
-    """Refuse a store of another format; write down the format of a new one."""
+    """Refuse a store of another format; write the format of a new one."""
     with _locked(engine) if create else engine.begin() as connection:
         found = {row.key: row.value for row in connection.execute(sa.select(STORE))}
         if not found and create:
@@ -185,10 +189,12 @@ def _check_format(engine: sa.Engine, name: str, *, create: bool) -> None:
 
 
 @contextmanager
-def _locked(engine: sa.Engine) -> Iterator[sa.Connection]:
+def _locked(
+    engine: sa.Engine, postgres_lock: str = "LOCK TABLE recloak_releases IN EXCLUSIVE MODE"
+) -> Iterator[sa.Connection]:
     with engine.connect() as plain:
         connection = plain.execution_options(writing=True)
         with connection.begin():
             if engine.dialect.name == "postgresql":
-                connection.execute(sa.text("LOCK TABLE recloak_releases IN EXCLUSIVE MODE"))
+                connection.execute(sa.text(postgres_lock))
             yield connection

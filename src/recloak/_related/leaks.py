@@ -1,7 +1,7 @@
-"""What a release would give away: its distinguishing entries by target item, and what to take out so that nothing does.
+"""What a release would give away: its distinguishing entries by target item, and which of them to remove.
 
-Targets do not influence each other once every entry has its position: removing i from a list leaves a hole, and moves
-no other item. So the violating borders of all targets are found, and hit, side by side.
+Targets do not influence each other once every entry has its position: removing i from a list leaves its position empty,
+and moves no other item. So the violating borders of all targets are found, and hit, in parallel.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._related.borders import border, breaks
-from recloak._related.model import HOLE, Holders, ListRelease, Lists, positions_before
+from recloak._related.model import EMPTY, Holders, ListRelease, Lists, positions_before
 from recloak._related.options import BoundOptions
 
 _ONE = np.uint64(1)
@@ -28,25 +28,23 @@ class Entries:
     targets: NDArray[np.int32]  # (n,)
     owners: NDArray[np.int32]  # (n,) the item whose list it is
     positions: NDArray[np.int32]  # (n,)
-    since: NDArray[
-        np.bool_
-    ]  # (n, n_earlier) whether the entry distinguishes its list from that of each earlier release
+    since: NDArray[np.bool_]  # (n, n_earlier) whether it distinguishes its list from that of each earlier release
 
     def __len__(self) -> int:
         return len(self.targets)
 
     def where(self, keep: NDArray[np.bool_]) -> Entries:
-        """Give the entries whose mask is set."""
+        """Return the entries whose mask is set."""
         return Entries(self.targets[keep], self.owners[keep], self.positions[keep], self.since[keep])
 
     def starts(self) -> NDArray[np.int64]:
-        """Give where each target's entries begin, and the end of the last."""
+        """Return where each target's entries begin, and the end of the last."""
         first = np.flatnonzero(np.diff(self.targets, prepend=-1))
         return np.append(first, len(self.targets)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Watch:
+class Observer:
     """An observer at one release: the earlier releases of the window, the ratings behind them, and the bound."""
 
     earlier: tuple[ListRelease, ...]
@@ -61,19 +59,19 @@ class Watch:
         return np.array([release.time for release in self.earlier], np.int64)
 
     def arguments(self) -> tuple[object, ...]:
-        """Give what the compiled kernels need to know, in their order."""
+        """Return the arguments of the compiled kernels, in their order."""
         bound, holders = self.bound, self.holders
         largest = NO_LIMIT if bound.knowledge is None else np.int64(bound.knowledge)
         rule = (np.int64(self.time), bound.evidence == "fresh", bound.delta, largest, np.int64(self.budget))
         return self.times, rule, (holders.indptr, holders.users, holders.times), np.int64(holders.n_users)
 
 
-def entries_of(watch: Watch, items: NDArray[np.int32]) -> Entries:
-    """Give every entry of the lists that distinguishes its list from that of some earlier release."""
+def entries_of(observer: Observer, items: NDArray[np.int32]) -> Entries:
+    """Return every entry that distinguishes its list from that of some earlier release."""
     lists = Lists(items.copy())
     here = np.arange(lists.top, dtype=np.int32)
-    since = np.stack([here < positions_before(release.lists, lists) for release in watch.earlier], axis=-1)
-    since &= (items != HOLE)[:, :, None]
+    since = np.stack([here < positions_before(release.lists, lists) for release in observer.earlier], axis=-1)
+    since &= (items != EMPTY)[:, :, None]
     owners, positions = np.nonzero(since.any(axis=-1))
     return sorted_entries(items[owners, positions], owners, positions, since[owners, positions])
 
@@ -81,35 +79,35 @@ def entries_of(watch: Watch, items: NDArray[np.int32]) -> Entries:
 def sorted_entries(
     targets: NDArray[np.int32], owners: NDArray[np.integer], positions: NDArray[np.integer], since: NDArray[np.bool_]
 ) -> Entries:
-    """Bring entries into the order of targets and owners."""
+    """Return entries in the order of targets and owners."""
     order = np.lexsort((owners, targets))
     columns = (targets[order], owners[order].astype(np.int32), positions[order].astype(np.int32))
     return Entries(*columns, np.ascontiguousarray(since[order]))
 
 
 def joined(first: Entries, second: Entries) -> Entries:
-    """Put two sets of entries together."""
+    """Return the union of two sets of entries."""
     columns = [(getattr(first, name), getattr(second, name)) for name in ("targets", "owners", "positions", "since")]
     return sorted_entries(*(np.concatenate(both) for both in columns))
 
 
-def to_remove(watch: Watch, entries: Entries, costs: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Choose entries whose removal leaves no violating set against any earlier release, at little cost.
+def to_remove(observer: Observer, entries: Entries, costs: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return a mask of entries whose removal leaves no violating set against any earlier release, at little cost.
 
-    A weighted greedy hitting set over the union of the borders (algorithm 2 of the paper), from which what turns out
-    to be needless is taken back. Where the budget does not suffice to know a border, entries are removed until it does.
+    A weighted greedy hitting set over the union of the borders (algorithm 2 of the paper), without the members that
+    turn out to be needless. If the budget does not suffice to know a border, entries are removed until it does.
     """
     removed = np.zeros(len(entries), np.bool_)
     if len(entries):
         given = (entries.starts(), entries.targets, entries.owners, entries.since, costs)
-        in_shares(_remove, len(entries), *given, *watch.arguments(), removed)
+        in_shares(_remove, len(entries), *given, *observer.arguments(), removed)
     return removed
 
 
-def admissible(watch: Watch, entries: Entries, proposed: Entries) -> NDArray[np.bool_]:
-    """Tell which proposed entries can join the present ones, safe among themselves, without making a violating set.
+def admissible(observer: Observer, entries: Entries, proposed: Entries) -> NDArray[np.bool_]:
+    """Return a mask of the proposed entries that make no violating set with the present ones.
 
-    Proposals for one target are taken one after the other, each checked with those admitted before it.
+    Proposals for one target are checked one after the other, each together with those admitted before it.
     """
     admitted = np.zeros(len(proposed), np.bool_)
     if len(proposed):
@@ -117,8 +115,8 @@ def admissible(watch: Watch, entries: Entries, proposed: Entries) -> NDArray[np.
         wanted = proposed.targets[starts[:-1]]
         first, past = (np.searchsorted(entries.targets, wanted, side) for side in ("left", "right"))
         joining = (proposed.targets, proposed.owners, proposed.since)
-        there = (np.stack([first, past]), entries.owners, entries.since)
-        in_shares(_admit, len(proposed), starts, joining, there, *watch.arguments(), admitted)
+        present = (np.stack([first, past]), entries.owners, entries.since)
+        in_shares(_admit, len(proposed), starts, joining, present, *observer.arguments(), admitted)
     return admitted
 
 
@@ -131,7 +129,7 @@ def _has(mask, m):  # type: ignore[no-untyped-def]
 def _hit(sets, n_sets, costs, chosen):  # type: ignore[no-untyped-def]
     """Mark in ``chosen`` members that together hit every set: most open sets per cost first, then drop the needless.
 
-    What was marked before stays marked.
+    Earlier marks stay.
     """
     n = len(costs)
     is_open, order, n_chosen = np.ones(n_sets, np.bool_), np.empty(n, np.int64), 0
@@ -167,7 +165,7 @@ def _all_hit(sets, n_sets, chosen):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _borders(target, owners, since, gone, earlier, rule, data, scratch):  # type: ignore[no-untyped-def]
-    """Give the union of a target's borders against every earlier release, as masks over all its owners."""
+    """Return the union of a target's borders against every earlier release, as masks over all its owners."""
     sets, n_sets, enough = np.zeros((8, (len(owners) + 63) // 64), np.uint64), 0, True
     for a in range(len(earlier)):
         members = np.flatnonzero(since[:, a] & ~gone)
@@ -187,7 +185,7 @@ def _borders(target, owners, since, gone, earlier, rule, data, scratch):  # type
 
 @njit(cache=True)
 def _busiest(target, owners, gone, data, code):  # type: ignore[no-untyped-def]
-    """Give the owner that most raters of the target hold: it makes the search largest."""
+    """Return the owner that most raters of the target hold: it makes the search largest."""
     starts, users, _ = data
     for p in range(starts[target], starts[target + 1]):
         code[users[p]] = 1
@@ -205,9 +203,9 @@ def _busiest(target, owners, gone, data, code):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _remove_for(target, owners, since, costs, earlier, rule, data, scratch, removed):  # type: ignore[no-untyped-def]
-    """Mark what one target must lose; entries go unseen while the budget does not suffice to know its borders.
+    """Mark what one target must lose; while the budget does not suffice to know its borders, mark entries unchecked.
 
-    Each time twice as many of them, so that a target costs a few searches at most, however many lists show it.
+    Each round marks twice as many, so that a target costs a few searches at most, however many lists show it.
     """
     n_unseen = 1
     while True:
@@ -223,36 +221,35 @@ def _remove_for(target, owners, since, costs, earlier, rule, data, scratch, remo
 
 @njit(cache=True, nogil=True)
 def _remove(  # type: ignore[no-untyped-def]
-    share, n_shares, firsts, targets, owners, since, costs, earlier, rule, data, n_users, removed
+    share, n_shares, starts, targets, owners, since, costs, earlier, rule, data, n_users, removed
 ):
     scratch = (np.zeros(n_users, np.int8), np.full(n_users, -1, np.int32))
-    for t in range(share, len(firsts) - 1, n_shares):
-        mine = slice(firsts[t], firsts[t + 1])
-        target = targets[firsts[t]]
+    for t in range(share, len(starts) - 1, n_shares):
+        mine = slice(starts[t], starts[t + 1])
+        target = targets[starts[t]]
         _remove_for(target, owners[mine], since[mine], costs[mine], earlier, rule, data, scratch, removed[mine])
 
 
 @njit(cache=True)
 def _admit_for(target, owners, since, present, earlier, rule, data, scratch, admitted):  # type: ignore[no-untyped-def]
-    """Mark which proposals for one target can join."""
-    there, there_since = present
+    old_owners, old_since = present
     for e in range(len(owners)):
         safe = True
         for a in range(len(earlier)):
             if safe and since[e, a]:
-                old, new = there[there_since[:, a]], owners[:e][admitted[:e] & since[:e, a]]
-                members = np.concatenate((old, new))
+                new = owners[:e][admitted[:e] & since[:e, a]]
+                members = np.concatenate((old_owners[old_since[:, a]], new))
                 safe = not breaks(target, members, owners[e], earlier[a], rule, data, scratch)
         admitted[e] = safe
 
 
 @njit(cache=True, nogil=True)
 def _admit(  # type: ignore[no-untyped-def]
-    share, n_shares, firsts, proposed, present, earlier, rule, data, n_users, admitted
+    share, n_shares, starts, proposed, present, earlier, rule, data, n_users, admitted
 ):
     scratch = (np.zeros(n_users, np.int8), np.full(n_users, -1, np.int32))
-    (targets, owners, since), (places, there, there_since) = proposed, present
-    for t in range(share, len(firsts) - 1, n_shares):
-        mine, here = slice(firsts[t], firsts[t + 1]), slice(places[0, t], places[1, t])
-        around = (there[here], there_since[here])
-        _admit_for(targets[firsts[t]], owners[mine], since[mine], around, earlier, rule, data, scratch, admitted[mine])
+    (targets, owners, since), (places, old_owners, old_since) = proposed, present
+    for t in range(share, len(starts) - 1, n_shares):
+        mine, here = slice(starts[t], starts[t + 1]), slice(places[0, t], places[1, t])
+        old = (old_owners[here], old_since[here])
+        _admit_for(targets[starts[t]], owners[mine], since[mine], old, earlier, rule, data, scratch, admitted[mine])

@@ -1,74 +1,63 @@
 """Paper 003 to the letter: SUPP and PERM for multiple release, as printed. For reproduction only: it leaves violations.
 
-Items are handled in the order of their numbers, each once. What the text leaves open is read thus: a replacement is the
-next most similar item outside the list with an empty S that is no threat in this one list; if there is none the list
-closes up; a permuted item changes places with the first item at or below its safe position that is no threat in this
-one list. The join of `generate_border` skips sets that nobody holds together with the target: it finds the same sets
-sooner.
+Items are handled in the order of their numbers, each once. Where the text is ambiguous: a replacement is the next most
+similar item outside the list with an empty S that is no threat in this one list; if there is none the list closes up; a
+permuted item swaps positions with the first item at or below its safe position that is no threat in this one list. The
+join of `_generate_border` skips sets that nobody holds together with the target: it finds the same sets sooner.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from recloak._related.leaks import Watch
-from recloak._related.model import HOLE, Lists
+from recloak._related.leaks import Observer
+from recloak._related.model import EMPTY, Lists
 
 Background = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Literal:
-    """State of one run: the lists being made, what stood in earlier ones, and the holders of every item as bits."""
+class _Run:
+    """State of one run: the lists being made, the earlier ones, and the holders of every item as bits."""
 
-    watch: Watch
+    observer: Observer
     ranking: list[list[int]]
     lists: list[list[int]]
     earlier: list[list[dict[int, int]]]  # per earlier release and item: position of each entry
     holders: list[int]  # per item: bit u is set if user u holds it
     moved: dict[int, set[int]] = field(default_factory=dict)  # S_i over all earlier releases
     latest_only: bool = False  # check replacements against the last release alone
-    trusting: bool = False  # change places without a look at the partner
-    any_replacement: bool = False  # take a replacement that moved elsewhere too (the text's "S is sufficiently small")
+    trusting: bool = False  # swap positions without checking the other item
+    any_replacement: bool = False  # also use a replacement that moved elsewhere (the text's "S is sufficiently small")
 
 
-def literal(watch: Watch, ranking: Lists, top: int, *, permute: bool, **readings: bool) -> Lists:
+def literal(observer: Observer, ranking: Lists, top: int, *, permute: bool, **readings: bool) -> Lists:
     """Return the lists of the printed algorithm: 3 with ``permute``, else 1 with its extension to windows.
 
-    ``readings`` are the last fields of `Literal`: what the text leaves open, read less carefully.
+    ``readings`` are the last fields of `_Run`: less careful readings of what the text leaves open.
     """
-    rows = [[int(i) for i in row if i != HOLE] for row in ranking.items]
+    rows = [[int(i) for i in row if i != EMPTY] for row in ranking.items]
     earlier = [
-        [{int(i): p for p, i in enumerate(row) if i != HOLE} for row in release.lists.items]
-        for release in watch.earlier
+        [{int(i): p for p, i in enumerate(row) if i != EMPTY} for row in release.lists.items]
+        for release in observer.earlier
     ]
-    bits = [_bits(watch.holders.at(item, watch.time)) for item in range(len(rows))]
-    run = Literal(watch, rows, [row[:top] for row in rows], earlier, bits, {}, **readings)
+    bits = [sum(1 << user for user in observer.holders.at(item, observer.time)) for item in range(len(rows))]
+    run = _Run(observer, rows, [row[:top] for row in rows], earlier, bits, {}, **readings)
     borders = _all_borders(run)
     for target in sorted(borders):
         _anonymise(run, target, borders[target], permute=permute)
     return _as_lists(run.lists, top)
 
 
-def _bits(users: Iterable[int]) -> int:
-    bits = 0
-    for user in users:
-        bits |= 1 << user
-    return bits
-
-
 def _as_lists(rows: list[list[int]], top: int) -> Lists:
-    items = np.full((len(rows), top), HOLE, np.int32)
+    items = np.full((len(rows), top), EMPTY, np.int32)
     for owner, row in enumerate(rows):
         items[owner, : len(row)] = row
     return Lists(items)
 
 
-def _all_borders(run: Literal) -> dict[int, list[Background]]:
-    """Give V_i of every target: the union of its borders against the earlier releases, supersets pruned."""
+def _all_borders(run: _Run) -> dict[int, list[Background]]:
+    """Return V_i of every target: the union of its borders against the earlier releases, supersets pruned."""
     borders: dict[int, set[Background]] = {}
     for positions in run.earlier:
         sets: dict[int, list[int]] = {}
@@ -78,13 +67,13 @@ def _all_borders(run: Literal) -> dict[int, list[Background]]:
                     sets.setdefault(target, []).append(owner)
         for target, members in sets.items():
             run.moved.setdefault(target, set()).update(members)
-            borders.setdefault(target, set()).update(generate_border(run, target, members))
+            borders.setdefault(target, set()).update(_generate_border(run, target, members))
     return {target: _pruned(found) for target, found in borders.items() if found}
 
 
-def generate_border(run: Literal, target: int, members: list[int]) -> list[Background]:
+def _generate_border(run: _Run, target: int, members: list[int]) -> list[Background]:
     """GenerateViolatingBorder: levelwise join of the sets that do not violate, with the paper's cut."""
-    delta, raters = run.watch.bound.delta, run.holders[target]
+    delta, raters = run.observer.bound.delta, run.holders[target]
     held_by_all = run.holders[members[0]]
     for member in members[1:]:
         held_by_all &= run.holders[member]
@@ -125,8 +114,7 @@ def _pruned(found: set[Background]) -> list[Background]:
     return [tuple(sorted(one)) for one in minimal]
 
 
-def _anonymise(run: Literal, target: int, border: list[Background], *, permute: bool) -> None:
-    """Suppress or permute one target wherever its border must be hit."""
+def _anonymise(run: _Run, target: int, border: list[Background], *, permute: bool) -> None:
     safe = _safe_positions(run, target, {j for one in border for j in one}) if permute else {}
     chosen = _locations(border, safe)
     for owner in [j for j in chosen if j not in safe]:
@@ -135,14 +123,10 @@ def _anonymise(run: Literal, target: int, border: list[Background], *, permute: 
         _permute(run, target, owner, safe[owner])
 
 
-def _safe_positions(run: Literal, target: int, owners: set[int]) -> dict[int, int]:
-    """Label locations *permute* with their safe position where the target stood in every earlier release."""
-    found = {}
-    for owner in owners:
-        positions = [release[owner].get(target) for release in run.earlier]
-        if all(place is not None for place in positions):
-            found[owner] = max(place for place in positions if place is not None)
-    return found
+def _safe_positions(run: _Run, target: int, owners: set[int]) -> dict[int, int]:
+    """Return the safe position of the target in the lists that held it in every earlier release (label *permute*)."""
+    in_all = [owner for owner in owners if all(target in release[owner] for release in run.earlier)]
+    return {owner: max(release[owner][target] for release in run.earlier) for owner in in_all}
 
 
 def _locations(border: list[Background], safe: dict[int, int]) -> list[int]:
@@ -160,8 +144,8 @@ def _locations(border: list[Background], safe: dict[int, int]) -> list[int]:
     return chosen
 
 
-def _suppress(run: Literal, target: int, owner: int) -> None:
-    """Put the next most similar harmless item at the target's position, or close the list up."""
+def _suppress(run: _Run, target: int, owner: int) -> None:
+    """Replace the target by the next most similar harmless item, or close the list up."""
     row = run.lists[owner]
     if target not in row:
         return
@@ -175,8 +159,8 @@ def _suppress(run: Literal, target: int, owner: int) -> None:
     row.pop(place)
 
 
-def _permute(run: Literal, target: int, owner: int, safe: int) -> None:
-    """Change places with an item at or below the safe position, or suppress."""
+def _permute(run: _Run, target: int, owner: int, safe: int) -> None:
+    """Swap positions with an item at or below the safe position, or suppress."""
     row = run.lists[owner]
     if target not in row:
         return
@@ -190,11 +174,11 @@ def _permute(run: Literal, target: int, owner: int, safe: int) -> None:
     _suppress(run, target, owner)
 
 
-def _threat(run: Literal, item: int, owner: int, place: int) -> bool:
-    """Tell whether an item at a position of one list, taken alone, would distinguish it and exceed delta."""
+def _threat(run: _Run, item: int, owner: int, place: int) -> bool:
+    """Return whether an item at a position of one list, taken alone, would distinguish it and exceed delta."""
     compared = run.earlier[-1:] if run.latest_only else run.earlier
     if all(place >= release[owner].get(item, place + 1) for release in compared):
         return False
     held = run.holders[owner]
     above = (held & run.holders[item]).bit_count()
-    return bool(above) and above / held.bit_count() > run.watch.bound.delta
+    return bool(above) and above / held.bit_count() > run.observer.bound.delta

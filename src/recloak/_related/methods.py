@@ -1,7 +1,7 @@
 """The methods that make related-item lists: one value each, in `METHODS`.
 
-To add one, write its function here or in a module of its own and add its value. The verifier judges a release by its
-lists alone, whatever made them.
+To add one, write its function here or in its own module and add its value. The verifier judges a release by its lists
+alone.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from recloak._related.leaks import Watch
+    from recloak._related.leaks import Observer
     from recloak._related.model import Lists
     from recloak._related.options import MethodOptions
 
-    ListMaker = Callable[[Watch, Lists, MethodOptions], Lists]
+    ListMaker = Callable[[Observer, Lists, MethodOptions], Lists]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Method:
     name
         The value of ``method=``.
     text
-        What it does, as ``--help`` says it.
+        What it does, as shown by ``--help``.
     make
         Returns the lists of a release, given the observer, the ranking and the options.
     is_safe
@@ -58,27 +58,27 @@ class Method:
 
 
 def _within_bound(*, permute: bool) -> ListMaker:
-    def make(watch: Watch, ranking: Lists, options: MethodOptions) -> Lists:
+    def make(observer: Observer, ranking: Lists, options: MethodOptions) -> Lists:
         from recloak._related.anonymise import anonymise  # noqa: PLC0415 (--help must not load compiled code)
         from recloak._related.literal_method import literal  # noqa: PLC0415 (likewise)
 
-        by = literal if options.literal and watch.earlier else anonymise
-        return by(watch, ranking, options.top, permute=permute)
+        algorithm = literal if options.literal and observer.earlier else anonymise
+        return algorithm(observer, ranking, options.top, permute=permute)
 
     return make
 
 
-def _as_ranked(_watch: Watch, ranking: Lists, options: MethodOptions) -> Lists:
+def _as_ranked(_observer: Observer, ranking: Lists, options: MethodOptions) -> Lists:
     from recloak._related.model import Lists  # noqa: PLC0415 (likewise)
 
     return Lists(ranking.cut(options.top).items)  # without the scores
 
 
-_ALL = (
+_METHODS = (
     Method("perm", "re-seat or suppress", _within_bound(permute=True), is_safe=True, is_printed=True),
     Method("supp", "suppress only", _within_bound(permute=False), is_safe=True, is_printed=True),
     Method("rp", "noise on the ratings", _as_ranked, uses_noise=True),
     Method("none", "the true lists", _as_ranked),
 )
 
-METHODS: dict[str, Method] = {method.name: method for method in _ALL}
+METHODS: dict[str, Method] = {method.name: method for method in _METHODS}

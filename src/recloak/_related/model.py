@@ -1,4 +1,4 @@
-"""The values of related-item lists, and what it means that a list tells something.
+"""The values of related-item lists, and the definition of what a change in a list tells.
 
 The makers of this room, its verifier and the attackers share these definitions and nothing else. R. Chen, M. Xie and
 L. V. S. Lakshmanan, *Thwarting Passive Privacy Attacks in Collaborative Filtering*, sections 3 to 5.
@@ -18,17 +18,17 @@ from recloak._core.intervals import Share
 from recloak._ratings.model import Ratings
 from recloak._related.options import BoundOptions
 
-HOLE = -1  # a position left empty; it keeps what stands below from moving up
+EMPTY = -1  # a position left empty; it keeps the entries below it from moving up
 _EXACT = 2  # known items, one of them moved: every further item is tried
 ABSENT = np.int32(2**30)  # the position of an item that is not in a list: below every other
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Lists:
-    """The related-item lists of one release: row j is the list of item j, best first, `HOLE` where nothing stands."""
+    """The related-item lists of one release: row j is the list of item j, best first, `EMPTY` where it is empty."""
 
     items: NDArray[np.int32]  # (n_items, top)
-    scores: NDArray[np.float64] | None = None  # (n_items, top), 0 at holes
+    scores: NDArray[np.float64] | None = None  # (n_items, top), 0 where empty
 
     def __post_init__(self) -> None:
         for array in (self.items, self.scores):
@@ -37,7 +37,7 @@ class Lists:
 
     @property
     def n_items(self) -> int:
-        """Number of items that have a list, if only an empty one."""
+        """Number of items that have a list, even an empty one."""
         return self.items.shape[0]
 
     @property
@@ -48,28 +48,24 @@ class Lists:
     @property
     def n_entries(self) -> int:
         """Number of positions that are taken."""
-        return int((self.items != HOLE).sum())
+        return int((self.items != EMPTY).sum())
 
     def cut(self, top: int) -> Lists:
-        """Give the first ``top`` positions of every list."""
+        """Return the first ``top`` positions of every list."""
         scores = None if self.scores is None else self.scores[:, :top].copy()
         return Lists(self.items[:, :top].copy(), scores)
 
-    def of(self, item: int) -> list[int]:
-        """Give the entries of one list in order, without holes."""
-        return [int(entry) for entry in self.items[item] if entry != HOLE]
-
 
 def require_proper(lists: Lists) -> None:
-    """Hold what every list must be: entries are known items, none in its own list, none twice."""
+    """Raise InputError unless all entries are known items, none in its own list, none twice."""
     items = lists.items
-    if items.size and (items.min() < HOLE or items.max() >= lists.n_items):
+    if items.size and (items.min() < EMPTY or items.max() >= lists.n_items):
         raise InputError(f"a list must hold items numbered 0 to {lists.n_items - 1}, got {items.max()}")
     own = np.flatnonzero((items == np.arange(lists.n_items)[:, None]).any(axis=1))
     if len(own):
         raise InputError(f"an item must not stand in its own list, item number {own[0]} does")
     ordered = np.sort(items, axis=1)
-    twice = np.flatnonzero(((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != HOLE)).any(axis=1))
+    twice = np.flatnonzero(((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != EMPTY)).any(axis=1))
     if len(twice):
         raise InputError(f"an entry must not stand twice in a list, the list of item number {twice[0]} repeats one")
 
@@ -85,7 +81,7 @@ class ListRelease:
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """What an observer learns from a sample of moves who also knows items whose lists did not move."""
+    """What an observer who also knows items whose lists did not move learns from a sample of moves."""
 
     known: int
     above_delta: Share
@@ -119,7 +115,7 @@ class Holders:
 
     @classmethod
     def of(cls, ratings: Ratings) -> Holders:
-        """Take the holders from ratings, which must carry times."""
+        """Return the holders of the items of ratings, which must have times."""
         require_times(ratings)
         columns = ratings.by_item()
         assert columns.times is not None
@@ -131,18 +127,18 @@ class Holders:
         return len(self.indptr) - 1
 
     def at(self, item: int, time: int) -> set[int]:
-        """Give the users who hold an item at a time."""
+        """Return the users who hold an item at a time."""
         place = slice(int(self.indptr[item]), int(self.indptr[item + 1]))
         return set(self.users[place][self.times[place] <= time].tolist())
 
     def support(self, time: int) -> NDArray[np.int64]:
-        """Give the number of holders of every item at a time."""
+        """Return the number of holders of every item at a time."""
         ends = np.concatenate(([0], np.cumsum(self.times <= time, dtype=np.int64)))
         return np.diff(ends[self.indptr])
 
 
 def require_times(ratings: Ratings) -> None:
-    """Refuse ratings without times: what changed between two releases cannot be told from them."""
+    """Raise InputError for ratings without times: they do not show what changed between two releases."""
     if ratings.times is None:
         raise InputError("related-item lists over time need ratings with times, and these carry none")
 
@@ -150,7 +146,7 @@ def require_times(ratings: Ratings) -> None:
 def populations(
     holders: Holders, target: int, earlier: int, later: int, evidence: str
 ) -> tuple[set[int], set[int] | None, int]:
-    """Give who is counted above the line, who is left out below it, and when the background is known.
+    """Return who is counted above the line, who is left out below it, and when the background is known.
 
     total: Pr = Sup(B + i) / Sup(B), all at the later time (theorem 1 to the letter).
     fresh: Pr = |holders of B at T1 who rated i in (T1, T2]| / |holders of B at T1 without i at T1|.
@@ -165,7 +161,7 @@ def populations(
 def breach(
     holders: Holders, background: Sequence[int], target: int, earlier: int, later: int, evidence: str
 ) -> tuple[int, int]:
-    """Give numerator and denominator of the breach probability of a background for a target, from the definition."""
+    """Return numerator and denominator of the breach probability of a background for a target, by definition."""
     raters, left_out, known_at = populations(holders, target, earlier, later, evidence)
     holding = set.intersection(*(holders.at(item, known_at) for item in background))
     if left_out is not None:
@@ -174,23 +170,23 @@ def breach(
 
 
 def positions_before(earlier: Lists, later: Lists) -> NDArray[np.int32]:
-    """Give, for each entry of the later lists, its position in the same list earlier, or `ABSENT`."""
+    """Return the position that each entry of the later lists had in the same list earlier, or `ABSENT`."""
     before = np.full(later.items.shape, ABSENT, np.int32)
     for position in range(earlier.top):
         column = earlier.items[:, position]
-        before[(later.items == column[:, None]) & (column != HOLE)[:, None]] = position
+        before[(later.items == column[:, None]) & (column != EMPTY)[:, None]] = position
     return before
 
 
 def distinguishes(earlier: Lists, later: Lists) -> NDArray[np.bool_]:
-    """Tell which entries of the later lists are new in their list or stand higher than before: (n_items, top)."""
+    """Return which entries of the later lists are new in their list or higher than before: (n_items, top)."""
     here = np.arange(later.top, dtype=np.int32)
-    told: NDArray[np.bool_] = (later.items != HOLE) & (here < positions_before(earlier, later))
-    return told
+    higher: NDArray[np.bool_] = here < positions_before(earlier, later)
+    return higher & (later.items != EMPTY)
 
 
 def moved(earlier: Lists, later: Lists) -> dict[int, list[int]]:
-    """Give S_i for every item i that distinguishes a list: the items in whose lists it appeared or rose."""
+    """Return S_i for every item i that distinguishes a list: the items in whose lists it appeared or rose."""
     lists, places = np.nonzero(distinguishes(earlier, later))
     sets: dict[int, list[int]] = {}
     for owner, target in zip(lists.tolist(), later.items[lists, places].tolist(), strict=True):
@@ -199,14 +195,14 @@ def moved(earlier: Lists, later: Lists) -> dict[int, list[int]]:
 
 
 def pairs(releases: Sequence[ListRelease], bound: BoundOptions) -> Iterator[tuple[ListRelease, ListRelease]]:
-    """Give every two releases that one window covers, earlier first."""
+    """Yield every two releases that one window covers, earlier first."""
     for last in range(1, len(releases)):
         for first in range(last - bound.span(last + 1), last):
             yield releases[first], releases[last]
 
 
 def require_window(bound: BoundOptions, n_releases: int) -> None:
-    """Refuse a window that reaches further back than there are releases."""
+    """Raise OptionError for a window that is longer than the history."""
     if bound.window is not None and bound.window > n_releases:
         raise OptionError(
             f"a window of {bound.window} releases is longer than the history of {n_releases}; use window='all'"

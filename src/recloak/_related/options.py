@@ -1,7 +1,5 @@
 """The options of related-item lists: what is promised, how items are compared, how and when lists are made."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from recloak._core.errors import OptionError
@@ -29,7 +27,7 @@ class BoundOptions(Options):
     )
 
     def span(self, n_releases: int) -> int:
-        """Give the number of earlier releases that the newest of ``n_releases`` is compared with."""
+        """Return the number of earlier releases that the newest of ``n_releases`` is compared with."""
         return n_releases - 1 if self.window is None else min(self.window, n_releases) - 1
 
 

@@ -1,11 +1,9 @@
 """The experiments of section 6 of paper 003: one parameter varied at a time, every method on the same releases.
 
-What several runs share is made once: the releases of every gap fall on moments of the shortest one, so that the true
-rankings (and those of RP, from ratings that were disturbed once) are found once per moment; a setting that several
-figures show is run once.
+Work that several runs share is done once: the releases of every gap fall on times of the shortest one, so that the true
+rankings (and those of RP, from ratings with noise) are computed once per time; a setting that several figures show is
+run once.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import asdict, dataclass, replace
@@ -16,15 +14,13 @@ import numpy as np
 from recloak._core.progress import task
 from recloak._core.randomness import Rng
 from recloak._ratings.model import Ratings
-from recloak._related.ceiling import mean_ceiling
-from recloak._related.lists import perturbed
-from recloak._related.measures import cost
+from recloak._related.measures import cost, mean_ceiling
 from recloak._related.methods import METHODS
 from recloak._related.model import Holders, ListRelease, Lists
-from recloak._related.nightly import CheckedRelease, make_release
 from recloak._related.options import EVIDENCE, BoundOptions, MethodOptions, ProtocolOptions
+from recloak._related.publish_lists import CheckedRelease, make_release
 from recloak._related.similarity import nearest
-from recloak._related.simulation import schedule
+from recloak._related.simulation import perturbed, schedule
 
 PARAMETERS: dict[str, tuple[float, ...]] = {
     "delta": (0.05, 0.1, 0.2, 0.3, 0.5),
@@ -51,7 +47,7 @@ class ExperimentResult:
 
 
 Run = tuple[str, float, float, float, float]  # series, window, gap, delta, top
-Notes = MutableMapping[str, dict[str, float]]  # outcomes that are known already, by the name of their run
+SavedOutcomes = MutableMapping[str, dict[str, float]]  # outcomes of an earlier run, by the name of their setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,48 +60,43 @@ class PassiveReproduction:
     n_releases: int
 
     def curve(self, series: str, parameter: str, figure: str) -> dict[float, float]:
-        """Give one figure of a series along a parameter."""
-        return {
-            value: getattr(self.outcomes[_run(series, {**DEFAULTS, parameter: value})], figure)
-            for value in PARAMETERS[parameter]
-        }
+        """Return one figure of a series along a parameter."""
+        runs = {value: _run(series, {**DEFAULTS, parameter: value}) for value in PARAMETERS[parameter]}
+        return {value: getattr(self.outcomes[run], figure) for value, run in runs.items()}
 
     def default(self, series: str) -> ExperimentResult:
-        """Give the outcome of a series at the default setting."""
+        """Return the outcome of a series at the default setting."""
         return self.outcomes[_run(series, DEFAULTS)]
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything by name."""
+        """Return everything by name, ready for JSON."""
         names = ("series", *DEFAULTS)
         return {
             "defaults": DEFAULTS,
             "n_releases": self.n_releases,
-            "outcomes": [
-                {**dict(zip(names, run, strict=True)), **asdict(found)} for run, found in self.outcomes.items()
-            ],
-            "printed": {name: asdict(found) for name, found in self.printed.items()},
+            "outcomes": [{**dict(zip(names, run, strict=True)), **asdict(one)} for run, one in self.outcomes.items()],
+            "printed": {name: asdict(one) for name, one in self.printed.items()},
             "ceilings": [{"delta": delta, "recall": recall} for delta, recall in self.ceilings.items()],
         }
 
 
 def reproduce_passive(
-    ratings: Ratings, *, literal: bool = True, rng: Rng = 0, notes: Notes | None = None
+    ratings: Ratings, *, literal: bool = True, rng: Rng = 0, saved: SavedOutcomes | None = None
 ) -> PassiveReproduction:
-    """Run every method at every setting; ``notes`` takes each outcome as it is known, and gives it when run again."""
-    bench = _Bench(ratings, Holders.of(ratings), perturbed(ratings, rng), {}, {} if notes is None else notes)
-    wanted = dict.fromkeys(_runs())
-    printed = list(PRINTED) if literal else []
+    """Run every method at every setting; each outcome is put into ``saved``, and outcomes in it are not run again."""
+    runner = _Runner(ratings, Holders.of(ratings), perturbed(ratings, rng), {}, {} if saved is None else saved)
+    runs, printed_series = dict.fromkeys(_runs()), PRINTED if literal else {}
     outcomes: dict[Run, ExperimentResult] = {}
-    with task("experiments", len(wanted) + len(printed)) as advance:
-        for run in wanted:
-            outcomes[run] = bench.outcome(run)
+    printed: dict[str, ExperimentResult] = {}
+    with task("experiments", len(runs) + len(printed_series)) as advance:
+        for run in runs:
+            outcomes[run] = runner.outcome(run)
             advance(1)
-        told = {}
-        for series in printed:
-            told[PRINTED[series]] = bench.outcome(_run(series, DEFAULTS), literal=True)
+        for series, name in printed_series.items():
+            printed[name] = runner.outcome(_run(series, DEFAULTS), literal=True)
             advance(1)
-    times = bench.times(DEFAULTS["gap"])
-    return PassiveReproduction(outcomes, told, bench.ceilings(times), len(times))
+    times = runner.times(DEFAULTS["gap"])
+    return PassiveReproduction(outcomes, printed, runner.ceilings(times), len(times))
 
 
 def _run(series: str, setting: dict[str, float]) -> Run:
@@ -120,36 +111,34 @@ def _runs() -> Iterator[Run]:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Bench:
-    """What all runs share."""
+class _Runner:
+    """Runs settings; keeps what all runs share."""
 
     ratings: Ratings
     holders: Holders
-    disturbed: Ratings
-    rankings: dict[tuple[int, bool], Lists]  # by time, and whether from disturbed ratings
-    notes: Notes
+    noisy_ratings: Ratings
+    rankings: dict[tuple[int, bool], Lists]  # by time, and whether from noisy ratings
+    saved: SavedOutcomes
 
     def times(self, gap: float) -> list[int]:
         return schedule(self.ratings, ProtocolOptions(gap=gap))
 
-    def ranking(self, time: int, *, disturbed: bool = False) -> Lists:
-        """Give the ranking of a moment, deep enough for every run."""
-        key = (time, disturbed)
-        if key not in self.rankings:
+    def ranking(self, time: int, *, noisy: bool = False) -> Lists:
+        """Return the ranking at a time, deep enough for every run."""
+        if (time, noisy) not in self.rankings:
             depth = max(MethodOptions().depth, *(int(top) for top in PARAMETERS["top"]))
-            source = self.disturbed if disturbed else self.ratings
-            self.rankings[key] = nearest(source.until(time), depth)
-        return self.rankings[key]
+            ratings = self.noisy_ratings if noisy else self.ratings
+            self.rankings[time, noisy] = nearest(ratings.until(time), depth)
+        return self.rankings[time, noisy]
 
     def outcome(self, run: Run, *, literal: bool = False) -> ExperimentResult:
-        """Give what a run comes to, from the notes where it is known."""
         name = " ".join(map(str, run)) + (" to the letter" if literal else "")
-        if name not in self.notes:
-            self.notes[name] = asdict(_summary(self.steps(run, literal=literal)))
-        return ExperimentResult(**self.notes[name])
+        if name not in self.saved:
+            self.saved[name] = asdict(_summary(self.steps(run, literal=literal)))
+        return ExperimentResult(**self.saved[name])
 
     def steps(self, run: Run, *, literal: bool) -> list[CheckedRelease]:
-        """Release along the schedule of a run."""
+        """Return the releases along the schedule of a run."""
         series, window, gap, delta, top = run
         name, evidence = SERIES[series]
         method = MethodOptions(method=name, top=int(top), literal=literal)
@@ -157,21 +146,19 @@ class _Bench:
         made: list[ListRelease] = []
         steps = []
         for time in self.times(gap):
-            used = self.ranking(time, disturbed=METHODS[name].uses_noise)
-            step = make_release(tuple(made), used, self.holders, time, bound, method)
+            ranking = self.ranking(time, noisy=METHODS[name].uses_noise)
+            step = make_release(tuple(made), ranking, self.holders, time, bound, method)
             made.append(step.release)
             true = self.ranking(time).cut(method.top)
             steps.append(replace(step, true=true, cost=cost(step.release.lists, true)))
         return steps
 
     def ceilings(self, times: list[int]) -> dict[float, float]:
-        """Give for every delta the recall that no method can exceed under *total*."""
         true = [self.ranking(time).cut(int(DEFAULTS["top"])) for time in times]
         return {delta: mean_ceiling(true, times, self.holders, delta) for delta in PARAMETERS["delta"]}
 
 
 def _summary(steps: list[CheckedRelease]) -> ExperimentResult:
-    """Bring the releases of a run together."""
     later = steps[1:]
     return ExperimentResult(
         recall=_mean(later, lambda step: step.cost.recall),
@@ -183,6 +170,6 @@ def _summary(steps: list[CheckedRelease]) -> ExperimentResult:
 
 
 def _mean(steps: list[CheckedRelease], figure: Callable[[CheckedRelease], float | None]) -> float:
-    """Give the mean of a figure over the releases that have it; 1 where none has (no list differs)."""
+    """Return the mean of a figure over the releases that have it; 1 if none has (no list differs)."""
     values = [value for value in map(figure, steps) if value is not None]
     return float(np.mean(values)) if values else 1.0

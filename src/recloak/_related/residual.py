@@ -1,12 +1,10 @@
-"""The edge of the guarantee: an observer who also knows items whose lists did not move.
+"""The limit of the guarantee: an observer who also knows items whose lists did not move.
 
-Definition 1 speaks of backgrounds all of whose lists moved. For a sample of moves (i appeared or rose in the list of
-j), the worst background of at most ``known`` items that contains j is looked for: the further item that raises the
-breach most, one after the other. With one further item (``known`` = 2) every one is tried, so the figure is exact; with
-more the choice is greedy, and the figure is what such an observer can reach at least.
+Definition 1 covers backgrounds all of whose lists moved. For a sample of moves (i appeared or rose in the list of j),
+this module searches the worst background of at most ``known`` items that contains j by adding the item that raises the
+breach most, one after the other. With one further item (``known`` = 2) every item is tried, so the figure is exact;
+with more the choice is greedy, and the figure is a lower bound.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 
@@ -36,17 +34,15 @@ def residual_risk(
         for earlier, later in pairs(releases, bound)
         for owner, place in zip(*np.nonzero(distinguishes(earlier.lists, later.lists)), strict=True)
     ]
-    chance = randomness(rng).stream("related", "residual")
-    chosen = chance.permutation(len(moves))[:sample]
-    worst = [_reached(moves[number], holders, ratings, bound, known) for number in chosen]
+    chosen = randomness(rng).stream("related", "residual").permutation(len(moves))[:sample]
+    worst = [_greedy_breach(moves[number], holders, ratings, bound, known) for number in chosen]
     above = wilson(sum(value > bound.delta for value in worst), max(len(worst), 1))
     return Residual(known, above, max(worst, default=0.0), float(np.mean(worst)) if worst else 0.0)
 
 
-def _reached(
+def _greedy_breach(
     move: tuple[ListRelease, ListRelease, int, int], holders: Holders, ratings: Ratings, bound: BoundOptions, known: int
 ) -> float:
-    """Give the breach that a greedy choice of further items reaches."""
     earlier, later, owner, target = move
     raters, left_out, known_at = populations(holders, target, earlier.time, later.time, bound.evidence)
     holding = sorted(holders.at(owner, known_at) - (left_out or set()))
@@ -68,9 +64,8 @@ def _narrowed(
     assert ratings.times is not None
     held = [ratings.items[ratings.row(u)][ratings.times[ratings.row(u)] <= known_at] for u in users.tolist()]
     below = np.bincount(np.concatenate(held), minlength=ratings.n_items)
-    over = np.bincount(
-        np.concatenate([row for row, yes in zip(held, above, strict=True) if yes]), minlength=ratings.n_items
-    )
+    of_raters = np.concatenate([row for row, is_rater in zip(held, above, strict=True) if is_rater])
+    over = np.bincount(of_raters, minlength=ratings.n_items)
     share = np.where(below > 0, over / np.maximum(below, 1), 0.0)
     share[target] = 0.0
     item = int(np.argmax(share))

@@ -11,9 +11,17 @@ Equal scores are ordered by item number. Measures (x, y: the ratings of two item
 - ``conditional``: P(other | item) = co-raters / raters of the item (Karypis, section 4.2, without scaling).
 
 ``shrinkage`` s multiplies a score by n / (n + s), n the number of co-raters. Only scores above 0 are listed.
+
+Lists of several periods: ratings only come in, so the product x . y grows by the users who rated one of the two since,
+for each new rating of theirs by its product with all that they rated. `lists_by_period` keeps the products of all pairs
+from period to period and ranks lists from them. Its result is that of `nearest` at every period, bit for bit: ratings
+on a grid of quarters give sums without rounding, in whatever order they are added. Where that does not hold (other
+ratings, a measure whose means move, too many items for a table of all pairs) every period is computed from all its
+ratings.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,22 +29,24 @@ from numpy.typing import NDArray
 from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._ratings.model import Ratings
-from recloak._related.model import HOLE, Lists
+from recloak._related.model import EMPTY, Lists, require_times
 from recloak._related.options import SimilarityOptions
 
-NOISE = 1e-12  # a correlation of nothing, but for the rounding of means
+NOISE = 1e-12  # a correlation below this is the rounding of means
+_MOST_ITEMS = 6_000  # the table of all pairs then takes 288 MB
+_MOST = 2.0**10  # of a rating: the products of 2^29 people, in sixteenths, then add up without rounding
+_GRID = 4.0
 
 
 def nearest(ratings: Ratings, top: int, options: SimilarityOptions | None = None) -> Lists:
-    """List for every item the ``top`` most similar others."""
-    found = np.full((ratings.n_items, top), HOLE, np.int32)
+    """Return for every item the ``top`` most similar others."""
+    found = np.full((ratings.n_items, top), EMPTY, np.int32)
     scores = np.zeros((ratings.n_items, top))
     _fill(ratings, options or SimilarityOptions(), found, scores)
     return Lists(found, scores)
 
 
 def _fill(ratings: Ratings, options: SimilarityOptions, found: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
-    """Write the lists of all items into ``found`` and ``scores``."""
     weights = weights_of(ratings, options.similarity)
     columns = ratings.by_item()
     order = column_order(ratings)
@@ -50,12 +60,12 @@ def _fill(ratings: Ratings, options: SimilarityOptions, found: NDArray[np.int32]
 
 
 def column_order(ratings: Ratings) -> NDArray[np.int64]:
-    """Give the order that takes row entries to column entries."""
+    """Return the order that turns row entries into column entries."""
     return np.argsort(ratings.items, kind="stable")
 
 
 def below_of(ratings: Ratings, weights: NDArray[np.floating], similarity: str) -> NDArray[np.float64]:
-    """Give what the square of a product is divided by, for the item itself and for the other: (2, n_items)."""
+    """Return what the square of a product is divided by, for the item itself and for the other: (2, n_items)."""
     squares = np.bincount(ratings.items, weights.astype(np.float64) ** 2, minlength=ratings.n_items)
     if similarity == "conditional":
         return np.stack([squares**2, np.ones_like(squares)])
@@ -63,7 +73,7 @@ def below_of(ratings: Ratings, weights: NDArray[np.floating], similarity: str) -
 
 
 def weights_of(ratings: Ratings, similarity: str) -> NDArray[np.floating]:
-    """Give what each rating counts as."""
+    """Return what each rating counts as."""
     if similarity == "cosine":
         return ratings.values
     if similarity in ("presence", "conditional"):
@@ -82,9 +92,9 @@ def _means(groups: NDArray[np.int32], values: NDArray[np.float64], n_groups: int
 
 @njit(cache=True)
 def _insert(found, keys, item, key):  # type: ignore[no-untyped-def]
-    """Put an item into a list that descends by key; items come in ascending order, so equal keys keep it."""
+    """Insert an item into a list that descends by key; items come in ascending order, so equal keys keep it."""
     place = len(found) - 1
-    while place > 0 and (found[place - 1] == HOLE or keys[place - 1] < key):
+    while place > 0 and (found[place - 1] == EMPTY or keys[place - 1] < key):
         found[place] = found[place - 1]
         keys[place] = keys[place - 1]
         place -= 1
@@ -111,10 +121,10 @@ def _counts(j, rows, columns, counts):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def rank(j, dots, counts, below, limits, found, scores):  # type: ignore[no-untyped-def]
-    """List the best of item j by the square of the cosine, from its products with all others.
+    """Write the best of item j by the square of the cosine, from its products with all others.
 
-    One rounding, so that equal fractions of whole numbers stay equal. ``below[0, j] * below[1, i]`` stands under the
-    square of the product of j and i; ``counts`` is looked at only where the limits ask for co-raters.
+    One rounding, so that equal fractions of whole numbers stay equal. ``below[0, j] * below[1, i]`` divides the square
+    of the product of j and i; ``counts`` is used only if the limits ask for co-raters.
     """
     min_support, shrinkage = limits
     counted, last = min_support > 1 or shrinkage > 0, len(found) - 1
@@ -179,3 +189,85 @@ def _nearest_corated(  # type: ignore[no-untyped-def]
                 if key > scores[j, last] and key > NOISE:
                     _insert(found[j], scores[j], i, key)
         sums[:] = 0.0
+
+
+def lists_by_period(
+    ratings: Ratings, times: Sequence[int], top: int, options: SimilarityOptions | None = None
+) -> Iterator[Lists]:
+    """Yield the lists from the ratings up to each of some ascending times, as `nearest` would."""
+    require_times(ratings)
+    options = options or SimilarityOptions()
+    if len(times) > 1 and can_grow(ratings, options):
+        yield from _grown(ratings, times, top, options)
+    else:
+        for time in times:
+            yield nearest(ratings.until(time), top, options)
+
+
+def can_grow(ratings: Ratings, options: SimilarityOptions) -> bool:
+    """Return whether lists can be brought up to date exactly."""
+    is_plain = options.similarity in ("cosine", "presence", "conditional")
+    uncounted = options.min_support == 1 and options.shrinkage == 0
+    return is_plain and uncounted and ratings.n_items <= _MOST_ITEMS and _is_exact(ratings.values)
+
+
+def _is_exact(values: NDArray[np.float32]) -> bool:
+    steps = values * np.float32(_GRID)
+    return bool((steps == np.rint(steps)).all() and (np.abs(values) <= _MOST).all())
+
+
+def _grown(ratings: Ratings, times: Sequence[int], top: int, options: SimilarityOptions) -> Iterator[Lists]:
+    assert ratings.times is not None
+    weights, columns, order = weights_of(ratings, options.similarity), ratings.by_item(), column_order(ratings)
+    rows = (ratings.indptr, ratings.items, weights, ratings.times)
+    given = rows, (columns.indptr, columns.users, weights[order], ratings.times[order])
+    products, before = np.zeros((ratings.n_items, ratings.n_items)), np.iinfo(np.int64).min
+    for time in times:
+        below = below_of(ratings, np.where(ratings.times <= time, weights, 0), options.similarity)
+        found, scores = np.full((ratings.n_items, top), EMPTY, np.int32), np.zeros((ratings.n_items, top))
+        changed = _fresh(rows, before, time), (before, time)
+        in_shares(_grow, ratings.n_ratings, *given, *changed, products, below, found, scores)
+        before = time
+        yield Lists(found, scores)
+
+
+def _fresh(rows: Any, before: int, time: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.floating]]:
+    indptr, items, weights, times = rows
+    is_new = (times > before) & (times <= time)
+    ends = np.concatenate(([0], np.cumsum(is_new)))[indptr]
+    return ends, items[is_new], weights[is_new]
+
+
+@njit(cache=True)
+def _add_known(products, user, x, rows, time):  # type: ignore[no-untyped-def]
+    indptr, items, weights, times = rows
+    for q in range(indptr[user], indptr[user + 1]):
+        if times[q] <= time:
+            products[items[q]] += x * weights[q]
+
+
+@njit(cache=True)
+def _add_fresh(products, user, x, fresh):  # type: ignore[no-untyped-def]
+    indptr, items, weights = fresh
+    for q in range(indptr[user], indptr[user + 1]):
+        products[items[q]] += x * weights[q]
+
+
+@njit(cache=True, nogil=True)
+def _grow(  # type: ignore[no-untyped-def]
+    share, n_shares, rows, columns, fresh, period, products, below, found, scores
+):
+    """Add what is new to the products of each item with the others, and rank its list.
+
+    Users who rated the item in the period add all they have rated; those who had rated it before add what they rated
+    in the period.
+    """
+    (starts, users, weights, times), (before, time) = columns, period
+    n_items, uncounted = len(starts) - 1, np.zeros(0, np.int32)
+    for j in range(share, n_items, n_shares):
+        for p in range(starts[j], starts[j + 1]):
+            if times[p] <= before:
+                _add_fresh(products[j], users[p], np.float64(weights[p]), fresh)
+            elif times[p] <= time:
+                _add_known(products[j], users[p], np.float64(weights[p]), rows, time)
+        rank(j, products[j], uncounted, below, (1, 0.0), found[j], scores[j])

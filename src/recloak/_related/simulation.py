@@ -1,35 +1,37 @@
-"""The protocol of paper 003 over timestamped data: a first release, then one after every further share of ratings."""
+"""The protocol of paper 003 over timestamped data: a first release, then one after each further share of ratings.
+
+`advise_delta` repeats it for several deltas, to show the cost of each before anything is published.
+"""
 
 from __future__ import annotations
 
 import time as clock
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from recloak._core.errors import InputError, OptionError
 from recloak._core.progress import task
-from recloak._core.randomness import Rng
+from recloak._core.randomness import Rng, randomness
 from recloak._core.results import Tabular, counted, plural
 from recloak._ratings.model import Ratings
 from recloak._related.history import History, published
-from recloak._related.lists import perturbed
-from recloak._related.measures import cost
+from recloak._related.measures import cost, mean_ceiling
 from recloak._related.methods import METHODS
 from recloak._related.model import Holders, ListRelease, Lists, require_times, require_window
-from recloak._related.nightly import CheckedRelease, keep, make_release, settings_of
-from recloak._related.options import BoundOptions, MethodOptions, ProtocolOptions, SimilarityOptions
-from recloak._related.periods import lists_by_period
+from recloak._related.options import EVIDENCE, BoundOptions, MethodOptions, ProtocolOptions, SimilarityOptions
+from recloak._related.publish_lists import CheckedRelease, make_release, settings_of, store_release
+from recloak._related.similarity import lists_by_period
 from recloak._related.verifier import verify
 
-if TYPE_CHECKING:
-    import polars as pl
+DELTAS = (0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 def schedule(ratings: Ratings, protocol: ProtocolOptions) -> list[int]:
-    """Give the times of the releases: ratings are counted in the order of their times."""
+    """Return the times of the releases: ratings are counted in the order of their times."""
     require_times(ratings)
     assert ratings.times is not None
     if not ratings.n_ratings:
@@ -40,9 +42,16 @@ def schedule(ratings: Ratings, protocol: ProtocolOptions) -> list[int]:
     return np.unique(ordered[places]).tolist()
 
 
+def perturbed(ratings: Ratings, rng: Rng = None, *, variance: float = 1.0) -> Ratings:
+    """Add zero-mean uniform noise to every rating once, as when it arrives (Polat and Du 2003; RP in paper 003)."""
+    reach = np.sqrt(3.0 * variance)
+    noise = randomness(rng).stream("related", "rp").uniform(-reach, reach, ratings.n_ratings)
+    return replace(ratings, values=(ratings.values + noise).astype(np.float32))
+
+
 @dataclass(frozen=True, slots=True)
 class SimulatedRelease:
-    """What one release of a simulation cost and gave away."""
+    """The cost of one release of a simulation, and what it gave away."""
 
     number: int
     time: int
@@ -57,7 +66,7 @@ class SimulatedRelease:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Simulation(Tabular):
-    """Releases along the whole of timestamped ratings: what each cost and gave away."""
+    """Releases along timestamped ratings: the cost of each, and what it gave away."""
 
     bound: BoundOptions
     method: MethodOptions
@@ -81,8 +90,6 @@ class Simulation(Tabular):
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row per release: what it cost, and the largest breach before and after."""
-        import polars as pl  # noqa: PLC0415 (only where somebody asks for a table)
-
         rows = [asdict(record) for record in self.records]
         return pl.DataFrame([{**row, **row.pop("cost")} for row in rows], infer_schema_length=None)
 
@@ -123,28 +130,29 @@ def simulate(
     rankings: list[Lists] | None = None,
     compare: bool = True,
 ) -> Simulation:
-    """Run the protocol; with a history a run that was broken off goes on where it stopped.
+    """Run the protocol; with a history an interrupted run continues where it stopped.
 
-    ``rankings`` holds the true rankings of every release where they are known already; ``compare`` also looks for the
-    worst breach of the unprotected lists.
+    ``rankings`` are the true rankings of every release, if known already; ``compare`` also finds the worst breach of
+    the unprotected lists.
     """
     protocol, bound, method = protocol or ProtocolOptions(), bound or BoundOptions(), method or MethodOptions()
     times = schedule(ratings, protocol)
     require_window(bound, len(times))
-    holders = Holders.of(ratings)
-    done = _done(history, ratings, times, settings_of(bound, method, similarity))
-    records, made = [record for record, _ in done], [release for _, release in done]
+    holders, settings = Holders.of(ratings), settings_of(bound, method, similarity)
+    stored = _stored(history, ratings, times, settings)
+    records, made = [record for record, _ in stored], [release for _, release in stored]
     true: list[ListRelease] = []
     with task("releases", len(times)) as advance:
         advance(len(made))
         started = clock.perf_counter()  # before the ranking, which is part of a step
-        for number, ranking in _rankings(ratings, times, method, similarity, rng, rankings, start=len(made)):
-            checked = make_release(tuple(made), ranking[0], holders, times[number], bound, method)
-            true.append(ListRelease(number + 1, times[number], ranking[1].cut(method.top)))
-            record = _record(checked, ranking[1], true, holders, bound, started, compare=compare)
+        left = times[len(made) :]
+        both = _rankings(ratings, left, method, similarity, rng, rankings and rankings[len(made) :])
+        for time, (ranking, true_ranking) in zip(left, both, strict=True):
+            checked = make_release(tuple(made), ranking, holders, time, bound, method)
+            true.append(ListRelease(checked.release.number, time, true_ranking.cut(method.top)))
+            record = _record(checked, true, holders, bound, started, compare=compare)
             if history is not None:
-                settings = settings_of(bound, method, similarity)
-                keep(history, checked, ratings, {**settings, "record": asdict(record)})
+                store_release(history, checked, ratings, {**settings, "record": asdict(record)})
             records.append(record)
             made.append(checked.release)
             advance(1)
@@ -158,23 +166,18 @@ def _rankings(
     method: MethodOptions,
     similarity: SimilarityOptions | None,
     rng: Rng,
-    given: list[Lists] | None,
-    *,
-    start: int,
-) -> Iterator[tuple[int, tuple[Lists, Lists]]]:
-    """Yield for every release the ranking that is worked with, and the true one."""
-    left = times[start:]
-    rankings = given[start:] if given else lists_by_period(ratings, left, method.depth, similarity)
+    known: list[Lists] | None,
+) -> Iterator[tuple[Lists, Lists]]:
+    """Return for every release the ranking that the method uses, and the true one."""
+    rankings = known or lists_by_period(ratings, times, method.depth, similarity)
     if not METHODS[method.method].uses_noise:
-        yield from ((start + n, (true, true)) for n, true in enumerate(rankings))
-        return
-    noisy = lists_by_period(perturbed(ratings, rng), left, method.depth, similarity)
-    yield from ((start + n, both) for n, both in enumerate(zip(noisy, rankings, strict=True)))
+        return ((true, true) for true in rankings)
+    noisy = lists_by_period(perturbed(ratings, rng), times, method.depth, similarity)
+    return zip(noisy, rankings, strict=True)
 
 
 def _record(
     checked: CheckedRelease,
-    ranking: Lists,
     true: list[ListRelease],
     holders: Holders,
     bound: BoundOptions,
@@ -187,13 +190,11 @@ def _record(
         window = true[len(true) - 1 - bound.span(len(true)) :]
         before = verify(window, holders, bound.replace(window=None), newest_only=True, every=False).max_breach
     release = checked.release
-    price = cost(release.lists, ranking.cut(release.lists.top))
-    n_ratings = int((holders.times <= release.time).sum())
     return SimulatedRelease(
         number=release.number,
         time=release.time,
-        n_ratings=n_ratings,
-        cost=price.to_json(),
+        n_ratings=int((holders.times <= release.time).sum()),
+        cost=cost(release.lists, true[-1].lists).to_json(),
         breach_before=before,
         breach_after=checked.verdict.max_breach,
         passed=checked.verdict.passed,
@@ -202,10 +203,10 @@ def _record(
     )
 
 
-def _done(
+def _stored(
     history: History | None, ratings: Ratings, times: list[int], settings: dict[str, Any]
 ) -> list[tuple[SimulatedRelease, ListRelease]]:
-    """Return the releases that an earlier run has stored, refusing a history of another run."""
+    """Return the releases that an earlier run has stored; refuse a history of another run."""
     if history is None:
         return []
     known = history.releases
@@ -217,3 +218,77 @@ def _done(
         raise OptionError(f"{history.name}: holds {len(known)} releases, this simulation has only {len(times)}")
     lists = published(history, ratings.item_ids)
     return [(SimulatedRelease(**one.settings["record"]), release) for one, release in zip(known, lists, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaCost:
+    """The cost of one delta."""
+
+    evidence: str
+    delta: float
+    recall: float
+    targeted_recall: float
+    last_recall: float  # at the last release, which shows whether it falls from release to release
+    max_breach: float
+    ceiling: float | None  # largest recall that any method can reach (total only)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures by name, ready for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DeltaAdvice(Tabular):
+    """The cost of every delta that was tried, by meaning and delta."""
+
+    rows: tuple[DeltaCost, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[DeltaCost]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        return counted(self, plural(len(self.rows), "setting"))
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row per meaning and delta."""
+        figures = {name: pl.Float64 for name in DeltaCost.__slots__ if name != "evidence"}
+        return pl.DataFrame([one.to_json() for one in self.rows], schema={"evidence": pl.String, **figures})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the rows, ready for JSON."""
+        return {"advice": [one.to_json() for one in self.rows]}
+
+
+def advise_delta(
+    ratings: Ratings,
+    *,
+    deltas: tuple[float, ...] = DELTAS,
+    evidence: tuple[str, ...] = EVIDENCE,
+    protocol: ProtocolOptions | None = None,
+    window: int | None = 4,
+    method: MethodOptions | None = None,
+    similarity: SimilarityOptions | None = None,
+) -> DeltaAdvice:
+    """Replay the ratings as if lists had been published all along, for every delta and meaning."""
+    protocol, method = protocol or ProtocolOptions(gap=10.0), method or MethodOptions()
+    times, holders = schedule(ratings, protocol), Holders.of(ratings)
+    rankings = list(lists_by_period(ratings, times, method.depth, similarity))
+    rows = []
+    with task("settings", len(deltas) * len(evidence)) as advance:
+        for meaning in evidence:
+            for delta in deltas:
+                bound = BoundOptions(delta=delta, evidence=meaning, window=window and min(window, max(len(times), 2)))
+                run = simulate(ratings, protocol=protocol, bound=bound, method=method, rankings=rankings, compare=False)
+                rows.append(_delta_cost(run, [ranking.cut(method.top) for ranking in rankings], times, holders))
+                advance(1)
+    return DeltaAdvice(tuple(rows))
+
+
+def _delta_cost(run: Simulation, true: list[Lists], times: list[int], holders: Holders) -> DeltaCost:
+    bound, last = run.bound, run.records[-1]
+    ceiling = mean_ceiling(true, times, holders, bound.delta) if bound.evidence == "total" else None
+    recalls = run.mean("recall"), run.mean("targeted_recall"), last.cost["recall"]
+    return DeltaCost(bound.evidence, bound.delta, *recalls, run.max_breach, ceiling)

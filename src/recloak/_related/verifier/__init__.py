@@ -1,18 +1,19 @@
-"""Proof that published lists keep within the bound: exact, and made without a line of the code that makes the lists.
+"""Proof that published lists keep within the bound: exact, and independent of the code that makes the lists.
 
 For every two releases of a window, every target item i and every non-empty set B of items whose lists i distinguishes
 (definition 1 of paper 003, supports as in theorem 1 or fresh), the breach probability must not exceed delta.
 
-`walk` says how the largest breach is found, `brute` the same in sets.
+`set_search` finds the largest breach; the tests compare it with a brute-force search in plain sets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from recloak._core.progress import task
@@ -21,10 +22,7 @@ from recloak._core.threads import in_shares
 from recloak._ratings.ids import IdMap
 from recloak._related.model import Holders, ListRelease, Residual, breach, distinguishes, pairs, populations
 from recloak._related.options import BoundOptions
-from recloak._related.verifier.walk import NO_LIMIT, sets_of, worst_of_all
-
-if TYPE_CHECKING:
-    import polars as pl
+from recloak._related.verifier.set_search import NO_LIMIT, sets_of, worst_of_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,7 @@ class Finding:
 
     earlier: int  # release numbers
     later: int
-    target: int | str  # inside numbers of items, or their ids where `HistoryVerdict.named` has put them
+    target: int | str  # inside numbers of items, or their ids after `HistoryVerdict.named`
     background: tuple[int | str, ...]
     above: int  # users who hold the background and count as having the target
     below: int  # users who hold the background
@@ -71,9 +69,9 @@ class HistoryVerdict(Tabular):
     bound: BoundOptions
     n_pairs: int
     worst: Finding | None
-    violations: tuple[Finding, ...]  # every minimal violating set, or the worst of each pair where no more was asked
+    violations: tuple[Finding, ...]  # every minimal violating set, or the worst of each pair with ``every=False``
     n_unknown: int = 0  # searches that were cut off; they count as violations
-    residual: Residual | None = None  # what an observer learns who knows further items, where that was asked for
+    residual: Residual | None = None  # what an observer who knows further items learns, if measured
 
     def __repr__(self) -> str:
         largest = f"largest breach {self.max_breach:.4f} (delta {self.bound.delta:g})"
@@ -91,8 +89,6 @@ class HistoryVerdict(Tabular):
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row per violation."""
-        import polars as pl  # noqa: PLC0415 (the proof itself needs no tables)
-
         kind = pl.String if any(isinstance(one.target, str) for one in self.violations[:1]) else pl.Int64
         numbers = dict.fromkeys(("breach", "base_rate", "lift"), pl.Float64)
         counts = dict.fromkeys(("earlier", "later"), pl.Int64)
@@ -101,7 +97,7 @@ class HistoryVerdict(Tabular):
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict and all findings, ready for JSON."""
-        told = {
+        figures = {
             "verdict": "pass" if self.passed else "fail",
             "delta": self.bound.delta,
             "window": "all" if self.bound.window is None else self.bound.window,
@@ -112,7 +108,7 @@ class HistoryVerdict(Tabular):
             "not_measured": self.n_unknown,
             "violations": [finding.to_json() for finding in self.violations],
         }
-        return told if self.residual is None else {**told, "residual": self.residual.to_json()}
+        return figures if self.residual is None else {**figures, "residual": self.residual.to_json()}
 
     def named(self, item_ids: IdMap) -> HistoryVerdict:
         """Return the verdict with the ids of its items in place of their inside numbers."""
@@ -121,7 +117,7 @@ class HistoryVerdict(Tabular):
             target, *background = item_ids.decode(np.array([one.target, *one.background]))
             return replace(one, target=target, background=tuple(background))
 
-        worst = None if self.worst is None else name(self.worst)
+        worst = self.worst and name(self.worst)
         return replace(self, worst=worst, violations=tuple(map(name, self.violations)))
 
 
@@ -146,7 +142,7 @@ def verify(
     active = first_seen(holders)
     with task("verifying pairs of releases", len(chosen)) as advance:
         for earlier, later in chosen:
-            found, bad, unknown = _check_pair(earlier, later, holders, bound, active, budget, every=every)
+            found, bad, unknown = _check(ReleasePair(earlier, later, holders, bound, active), budget, every=every)
             worst += found
             violations += bad
             n_unknown += unknown
@@ -155,110 +151,83 @@ def verify(
     return HistoryVerdict(bound, len(chosen), largest, tuple(violations), n_unknown)
 
 
-def count_background(
-    earlier: ListRelease,
-    later: ListRelease,
-    target: int,
-    background: Sequence[int],
-    holders: Holders,
-    bound: BoundOptions,
-    active: NDArray[np.int64],
-) -> Finding:
-    """Count one background from the definition."""
-    above, below = breach(holders, background, target, earlier.time, later.time, bound.evidence)
-    raters, left_out, known_at = populations(holders, target, earlier.time, later.time, bound.evidence)
-    everyone = int((active <= known_at).sum()) - len(left_out or ())
-    base_rate = len(raters) / everyone if everyone else 0.0
-    return Finding(earlier.number, later.number, target, tuple(background), above, below, base_rate)
-
-
 def first_seen(holders: Holders) -> NDArray[np.int64]:
-    """Give the time of each user's first rating."""
+    """Return the time of each user's first rating."""
     first = np.full(holders.n_users, np.iinfo(np.int64).max)
     np.minimum.at(first, holders.users, holders.times)
     return first
 
 
-def _check_pair(
-    earlier: ListRelease,
-    later: ListRelease,
-    holders: Holders,
-    bound: BoundOptions,
-    active: NDArray[np.int64],
-    budget: int,
-    *,
-    every: bool,
-) -> tuple[list[Finding], list[Finding], int]:
-    """Give the worst finding of a pair, its minimal violating sets, and how many searches were cut off.
-
-    First a quick look at single items and at what each rater holds: the largest breach among these, or delta if that
-    is less and every set is wanted, is a floor below which the search that follows need not look.
-    """
-    targets, starts, owners = _by_target(earlier, later)
-    if not len(targets):
-        return [], [], 0
-    asked = _asked(earlier, later, holders, bound, budget)
-    breaches, known = np.zeros(len(targets)), np.ones(len(targets), np.bool_)
-    look = (targets, starts, owners, *asked)
-    in_shares(worst_of_all, len(owners), *look, -1.0, breaches, known)
-    floor = min(float(breaches.max()), bound.delta if every else 1.0)
-    if floor < 1.0:
-        in_shares(worst_of_all, len(owners), *look, floor, breaches, known)
-    here = _Pair(earlier, later, holders, bound, active)
-    most = int(np.argmax(breaches))
-    worst, _ = _named(targets[most], owners[starts[most] : starts[most + 1]], asked, here, minimal=False)
-    if not every:
-        return worst, [one for one in worst if one.breach > bound.delta], int((~known).sum())
-    violations: list[Finding] = []
-    for t in np.flatnonzero((breaches > bound.delta) & known):
-        found, known[t] = _named(targets[t], owners[starts[t] : starts[t + 1]], asked, here, minimal=True)
-        violations += found
-    return worst, violations, int((~known).sum())
-
-
-def _by_target(
-    earlier: ListRelease, later: ListRelease
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-    """Give the targets that distinguish a list, where each one's S begins, and the items of all S."""
-    owners, positions = np.nonzero(distinguishes(earlier.lists, later.lists))
-    told = later.lists.items[owners, positions]
-    order = np.argsort(told, kind="stable")
-    targets, firsts = np.unique(told[order], return_index=True)
-    return targets, np.append(firsts, len(order)), owners[order]
-
-
-def _asked(
-    earlier: ListRelease, later: ListRelease, holders: Holders, bound: BoundOptions, budget: int
-) -> tuple[object, ...]:
-    """Give what the kernels need to know, in their order."""
-    largest = NO_LIMIT if bound.knowledge is None else np.int64(bound.knowledge)
-    times = (np.int64(earlier.time), np.int64(later.time), bound.evidence == "fresh")
-    limits = (bound.delta, largest, np.int64(budget))
-    return times, limits, (holders.indptr, holders.users, holders.times), np.int64(holders.n_users)
-
-
 @dataclass(frozen=True, eq=False, slots=True)
-class _Pair:
-    """Two releases and what is needed to count a background between them."""
+class ReleasePair:
+    """Two releases, the ratings behind them and the bound."""
 
     earlier: ListRelease
     later: ListRelease
     holders: Holders
     bound: BoundOptions
-    active: NDArray[np.int64]
+    active: NDArray[np.int64]  # time of each user's first rating
 
     def count(self, target: int, background: Sequence[int]) -> Finding:
-        """Count one background from the definition."""
-        return count_background(self.earlier, self.later, target, background, self.holders, self.bound, self.active)
+        """Return what one background tells about a target, counted from the definition."""
+        moments = (self.earlier.time, self.later.time, self.bound.evidence)
+        above, below = breach(self.holders, background, target, *moments)
+        raters, left_out, known_at = populations(self.holders, target, *moments)
+        everyone = int((self.active <= known_at).sum()) - len(left_out or ())
+        base_rate = len(raters) / everyone if everyone else 0.0
+        return Finding(self.earlier.number, self.later.number, target, tuple(background), above, below, base_rate)
+
+    def moved_by_target(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the targets that distinguish a list, where each one's S begins, and the items of all S."""
+        owners, positions = np.nonzero(distinguishes(self.earlier.lists, self.later.lists))
+        entries = self.later.lists.items[owners, positions]
+        order = np.argsort(entries, kind="stable")
+        targets, starts = np.unique(entries[order], return_index=True)
+        return targets, np.append(starts, len(order)), owners[order]
+
+    def arguments(self, budget: int) -> tuple[Any, ...]:
+        """Return the arguments of the compiled kernels, in their order."""
+        bound, holders = self.bound, self.holders
+        largest = NO_LIMIT if bound.knowledge is None else np.int64(bound.knowledge)
+        times = (np.int64(self.earlier.time), np.int64(self.later.time), bound.evidence == "fresh")
+        limits = (bound.delta, largest, np.int64(budget))
+        return times, limits, (holders.indptr, holders.users, holders.times), np.int64(holders.n_users)
 
 
-def _named(
-    target: int, members: NDArray[np.int64], asked: tuple[Any, ...], pair: _Pair, *, minimal: bool
-) -> tuple[list[Finding], bool]:
-    """Give the worst background of a target, or all minimal violating ones, count_background again from the definition.
+def _check(pair: ReleasePair, budget: int, *, every: bool) -> tuple[list[Finding], list[Finding], int]:
+    """Return the worst finding of a pair, its minimal violating sets, and how many searches were cut off.
 
-    Also whether the budget was enough for all of them.
+    First a quick look at single items and at what each rater holds: the largest breach among these, or delta if that
+    is less and every set is wanted, is a floor below which the search that follows need not look.
     """
-    masks, enough = sets_of(target, members, asked, minimal)
+    targets, starts, owners = pair.moved_by_target()
+    if not len(targets):
+        return [], [], 0
+    arguments, delta = pair.arguments(budget), pair.bound.delta
+    breaches, known = np.zeros(len(targets)), np.ones(len(targets), np.bool_)
+    look = (targets, starts, owners, *arguments)
+    in_shares(worst_of_all, len(owners), *look, -1.0, breaches, known)
+    floor = min(float(breaches.max()), delta if every else 1.0)
+    if floor < 1.0:
+        in_shares(worst_of_all, len(owners), *look, floor, breaches, known)
+    most = int(np.argmax(breaches))
+    worst, _ = _findings(pair, targets[most], owners[starts[most] : starts[most + 1]], arguments, minimal=False)
+    if not every:
+        return worst, [one for one in worst if one.breach > delta], int((~known).sum())
+    violations: list[Finding] = []
+    for t in np.flatnonzero((breaches > delta) & known):
+        found, known[t] = _findings(pair, targets[t], owners[starts[t] : starts[t + 1]], arguments, minimal=True)
+        violations += found
+    return worst, violations, int((~known).sum())
+
+
+def _findings(
+    pair: ReleasePair, target: int, members: NDArray[np.int64], arguments: tuple[Any, ...], *, minimal: bool
+) -> tuple[list[Finding], bool]:
+    """Return the worst background of a target, or all minimal violating ones, counted again from the definition.
+
+    Also return whether the budget was enough for all of them.
+    """
+    masks, enough = sets_of(target, members, arguments, minimal)
     sets = [[int(j) for m, j in enumerate(members) if int(mask[m >> 6]) >> (m & 63) & 1] for mask in masks]
     return [pair.count(int(target), background) for background in sets], bool(enough)

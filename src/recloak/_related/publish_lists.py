@@ -1,30 +1,27 @@
-"""The nightly job: true lists in, safe lists out, verified before they are stored."""
+"""Publish a release of lists: true lists in, safe lists out, verified before they are stored."""
 
 from __future__ import annotations
 
 import time as clock
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from recloak._core.errors import InputError, OptionError, RefusedError
 from recloak._core.results import Tabular, counted
-from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
 from recloak._related.history import History, append, newest, published
-from recloak._related.leaks import Watch
-from recloak._related.list_files import RelatedLists, named_lists
-from recloak._related.lists import build
+from recloak._related.leaks import Observer
+from recloak._related.lists import RelatedLists, named_lists
 from recloak._related.measures import Cost, cost, reasons
 from recloak._related.methods import METHODS
 from recloak._related.model import Holders, ListRelease, Lists, require_proper, require_times
 from recloak._related.options import BoundOptions, MethodOptions, SimilarityOptions
+from recloak._related.similarity import nearest
 from recloak._related.verifier import HistoryVerdict, verify
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -35,8 +32,8 @@ class CheckedRelease:
     true: Lists
     verdict: HistoryVerdict
     cost: Cost
-    seconds: float  # of anonymising, on the clock
-    cpu_seconds: float  # the same, of all threads together
+    seconds: float  # of anonymising, elapsed
+    cpu_seconds: float  # of anonymising, all threads together
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -61,9 +58,8 @@ class PublishedRelease(Tabular):
 
     def to_json(self) -> dict[str, Any]:
         """Return the price and the proof, ready for JSON."""
-        head = {"release": self.number, "time": self.time, **self.cost.to_json()}
-        tail = {"seconds": self.seconds, "late_ratings": self.late_ratings, "verified": self.verdict.to_json()}
-        return {**head, **tail}
+        head = {"release": self.number, "time": self.time, **self.cost.to_json(), "seconds": self.seconds}
+        return {**head, "late_ratings": self.late_ratings, "verified": self.verdict.to_json()}
 
 
 def make_release(
@@ -79,7 +75,7 @@ def make_release(
         raise OptionError("literal=True follows theorem 1 to the letter and needs evidence='total'")
     window = earlier[len(earlier) - bound.span(len(earlier) + 1) :]
     started, used = clock.perf_counter(), clock.process_time()
-    lists = METHODS[method.method].make(Watch(window, time, holders, bound, method.budget), ranking, method)
+    lists = METHODS[method.method].make(Observer(window, time, holders, bound, method.budget), ranking, method)
     seconds, cpu_seconds = clock.perf_counter() - started, clock.process_time() - used
     require_proper(lists)
     release = ListRelease(earlier[-1].number + 1 if earlier else 1, time, lists)
@@ -100,9 +96,9 @@ def publish(
 ) -> PublishedRelease:
     """Publish the next release: of lists made from the ratings, or of another recommender's ``lists``.
 
-    Nothing is stored that the verifier refuses, or when somebody else has published meanwhile.
+    Nothing is stored if the verifier refuses it, or if somebody else has published meanwhile.
     """
-    late = n_late(history, ratings)
+    late = _n_late(history, ratings)
     require_times(ratings)
     assert ratings.times is not None
     if not ratings.n_ratings:
@@ -111,19 +107,12 @@ def publish(
     earlier = published(history, ratings.item_ids, last=None if bound.window is None else bound.window - 1)
     if earlier and time < earlier[-1].time:
         raise InputError(f"a release must not be older than the last one (time {earlier[-1].time}), got time {time}")
-    ranking = build(ratings, method.depth, similarity, until=time) if lists is None else _padded(lists, method.top)
+    ranking = nearest(ratings.until(time), method.depth, similarity) if lists is None else _padded(lists, method.top)
     made = make_release(earlier, ranking, Holders.of(ratings), time, bound, method)
-    n_ratings = _n_ratings(ratings, time)
-    more = {"n_ratings": n_ratings, "given": lists is not None}
-    keep(history, made, ratings, {**settings_of(bound, method, similarity), **more})
-    return _named(made, ratings.item_ids, late)
-
-
-def _named(made: CheckedRelease, item_ids: IdMap, late_ratings: int) -> PublishedRelease:
-    """Return a stored release with the ids that the ratings use."""
-    release, verdict = made.release, made.verdict.named(item_ids)
-    lists = named_lists(release.lists, item_ids)
-    return PublishedRelease(release.number, release.time, lists, verdict, made.cost, made.seconds, late_ratings)
+    more = {"n_ratings": _n_ratings(ratings, time), "given": lists is not None}
+    store_release(history, made, ratings, {**settings_of(bound, method, similarity), **more})
+    shown, verdict = named_lists(made.release.lists, ratings.item_ids), made.verdict.named(ratings.item_ids)
+    return PublishedRelease(made.release.number, time, shown, verdict, made.cost, made.seconds, late)
 
 
 def _time(times: NDArray[np.int64], until: int | None) -> int:
@@ -134,11 +123,8 @@ def _time(times: NDArray[np.int64], until: int | None) -> int:
     return last if until is None else until
 
 
-def n_late(history: History, ratings: Ratings) -> int:
-    """Count the ratings that arrived after the last release with times before it.
-
-    The proof takes them for known at that release, so it says nothing about them.
-    """
+def _n_late(history: History, ratings: Ratings) -> int:
+    """Count the ratings that arrived after the last release with times before it: the proof does not cover them."""
     last = newest(history)
     known = None if last is None else last.settings.get("n_ratings")
     return 0 if last is None or known is None else max(_n_ratings(ratings, last.time) - known, 0)
@@ -151,22 +137,19 @@ def _n_ratings(ratings: Ratings, time: int) -> int:
 
 
 def _padded(lists: Lists, top: int) -> Lists:
-    """Return lists with at least ``top`` positions."""
     missing = max(0, top - lists.top)
     return Lists(np.pad(lists.items, ((0, 0), (0, missing)), constant_values=-1)) if missing else lists
 
 
-def keep(history: History, made: CheckedRelease, ratings: Ratings, settings: dict[str, Any]) -> None:
-    """Store a release that passed, with why its entries differ from the true ones; raise `RefusedError` otherwise."""
+def store_release(history: History, made: CheckedRelease, ratings: Ratings, settings: dict[str, Any]) -> None:
+    """Store a release with the reason for every changed entry; raise RefusedError if it did not pass."""
     if not made.verdict.passed:
-        raise RefusedError(refusal(made.verdict, ratings))
+        raise RefusedError(_refusal(made.verdict, ratings))
     more = {"max_breach": made.verdict.max_breach, "cost": made.cost.to_json(), "seconds": made.seconds}
-    why = reasons(made.release.lists, made.true)
-    append(history, made.release, ratings.item_ids, {**settings, **more}, why)
+    append(history, made.release, ratings.item_ids, {**settings, **more}, reasons(made.release.lists, made.true))
 
 
-def refusal(verdict: HistoryVerdict, ratings: Ratings) -> str:
-    """Return one sentence that says why a release cannot be stored."""
+def _refusal(verdict: HistoryVerdict, ratings: Ratings) -> str:
     if not verdict.violations:
         return f"the release was not stored: {verdict.n_unknown} items could not be verified within the budget"
     one = max(verdict.named(ratings.item_ids).violations, key=lambda finding: finding.breach)
@@ -178,9 +161,6 @@ def refusal(verdict: HistoryVerdict, ratings: Ratings) -> str:
 
 
 def settings_of(bound: BoundOptions, method: MethodOptions, similarity: SimilarityOptions | None) -> dict[str, Any]:
-    """Return what a release was made with, ready for JSON."""
-    return {
-        "bound": bound.to_mapping(),
-        "method": method.to_mapping(),
-        "similarity": (similarity or SimilarityOptions()).to_mapping(),
-    }
+    """Return the settings of a release, ready for JSON."""
+    settings = {"bound": bound, "method": method, "similarity": similarity or SimilarityOptions()}
+    return {name: options.to_mapping() for name, options in settings.items()}

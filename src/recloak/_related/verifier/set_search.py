@@ -1,11 +1,9 @@
-"""The exact search of the verifier: users grouped by what they hold, and a walk over all sets that matter.
+"""The exact search of the verifier: users grouped by what they hold, and a search over all sets that matter.
 
 The users who hold something of S_i are grouped by what they hold of it; a group carries how many of its users count
 above the line and how many below. The largest breach is found by branch and bound over these groups: a set B that keeps
 a group g has at least c(g) users below the line, those who hold all that g holds.
 """
-
-from __future__ import annotations
 
 import numpy as np
 
@@ -51,7 +49,6 @@ def _clear(members, starts, users, place):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _merged(masks, above):  # type: ignore[no-untyped-def]
-    """Bring users with equal masks together."""
     order = np.arange(len(masks))
     for w in range(masks.shape[1]):
         order = order[np.argsort(masks[order, w], kind="mergesort")]
@@ -68,7 +65,7 @@ def _merged(masks, above):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _inside(one, other):  # type: ignore[no-untyped-def]
-    """Tell whether a set lies inside another (by a loop: an array expression would allocate)."""
+    """Return whether a set is inside another (by a loop: an array expression would allocate)."""
     outside = np.uint64(0)
     for w in range(len(one)):
         outside |= one[w] & ~other[w]
@@ -77,7 +74,7 @@ def _inside(one, other):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _holding_all(kinds, over, under):  # type: ignore[no-untyped-def]
-    """Give c(g): the users who hold all that group g holds, for groups with someone above the line."""
+    """Return c(g): the users who hold all that group g holds, for groups with someone above the line."""
     c = np.zeros(len(kinds), np.int64)
     for g in range(len(kinds)):
         if over[g]:
@@ -114,7 +111,6 @@ def _contains_any(sets, mask):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _counted(kinds, over, under, mask):  # type: ignore[no-untyped-def]
-    """Count the users above and below the line who hold a set."""
     above = below = 0
     for g in range(len(kinds)):
         if _inside(mask, kinds[g]):
@@ -125,7 +121,7 @@ def _counted(kinds, over, under, mask):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _quick(kinds, over, under, n_members, largest):  # type: ignore[no-untyped-def]
-    """Give the largest breach of a single member, or of all that somebody above the line holds, and that set."""
+    """Return the largest breach of a single member, or of all that somebody above the line holds, and that set."""
     best, best_set, mask = -1.0, np.zeros(kinds.shape[1], np.uint64), np.zeros(kinds.shape[1], np.uint64)
     for m in range(n_members):
         mask[:] = 0
@@ -144,10 +140,10 @@ def _quick(kinds, over, under, n_members, largest):  # type: ignore[no-untyped-d
 
 @njit(cache=True)
 def _walk(kinds, over, under, n_members, limits, floor, minimal):  # type: ignore[no-untyped-def]
-    """Walk all sets that matter, subsets before supersets.
+    """Search all sets that matter, subsets before supersets.
 
-    With ``minimal`` gives every minimal violating set, else one set of largest breach if that is above ``floor``; and
-    the largest breach; and whether the budget was enough.
+    Return every minimal violating set with ``minimal``, else one set of largest breach if that is above ``floor``; the
+    largest breach; and whether the budget was enough.
     """
     delta, largest, budget = limits
     size = (n_members + 63) // 64
@@ -200,9 +196,9 @@ def _walk(kinds, over, under, n_members, limits, floor, minimal):  # type: ignor
 
 
 @njit(cache=True)
-def sets_of(target, members, asked, minimal):  # type: ignore[no-untyped-def]
-    """Give all minimal violating sets of a target, or one of largest breach; and whether the budget was enough."""
-    moments, limits, data, n_users = asked
+def sets_of(target, members, arguments, minimal):  # type: ignore[no-untyped-def]
+    """Return all minimal violating sets of a target, or one of largest breach; and whether the budget was enough."""
+    moments, limits, data, n_users = arguments
     kinds, over, under = _grouped(target, members, moments, data, np.full(n_users, -1, np.int64))
     if minimal:
         sets, _, enough = _walk(kinds, over, under, len(members), limits, 0.0, minimal)
@@ -214,12 +210,12 @@ def sets_of(target, members, asked, minimal):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def worst_of_all(  # type: ignore[no-untyped-def]
-    share, n_shares, targets, firsts, owners, moments, limits, data, n_users, floor, breaches, known
+    share, n_shares, targets, starts, owners, moments, limits, data, n_users, floor, breaches, known
 ):
     """Write the largest breach of every target, by a quick look where ``floor`` is negative, else only if above it."""
     place = np.full(n_users, -1, np.int64)
     for t in range(share, len(targets), n_shares):
-        members = owners[firsts[t] : firsts[t + 1]]
+        members = owners[starts[t] : starts[t + 1]]
         kinds, over, under = _grouped(targets[t], members, moments, data, place)
         if floor < 0:
             breaches[t] = _quick(kinds, over, under, len(members), limits[1])[0]
