@@ -24,7 +24,8 @@ from recloak._ratings.model import Ratings
 from recloak._ratings.readers import read
 from recloak._releases.grid import make_grid
 from recloak._releases.group import GroupOptions, group
-from recloak._releases.homogenise import profiles_of
+from recloak._releases.homogenise import group_means, profiles_of
+from recloak._releases.model.modes import modes_with
 from recloak._releases.model.steps import Grouping
 from recloak._releases.options import HomogeniseOptions, PadOptions
 from recloak._releases.pad import pad
@@ -51,8 +52,10 @@ def labels(source: str) -> None:
         grouping = group(padding, GroupOptions(k=k), ratings=train, rng=0)
         cells = tally(train, padding, grouping)
         for mode, min_raters, grid in _settings(k):
-            options = HomogeniseOptions(mode=mode, min_raters=min_raters, grid=grid)
-            profiles = profiles_of(cells, padding, grouping, options, make_grid(train.scale, mode, grid))
+            labels = "raters" if mode in modes_with("labels") else None
+            options = HomogeniseOptions(mode=mode, labels=labels, min_raters=min_raters, grid=grid)
+            means = group_means(padding, grouping)
+            profiles = profiles_of(cells, means, grouping, options, make_grid(train.scale, mode, grid))
             print(f"k={k:<3} {mode:6} min-raters {min_raters} grid {grid!s:5}", end=" ", flush=True)
             print(_padded_line(profiles, grouping, probe, plain) if mode == "padded" else
                   _pure_line(profiles, train, cells, grouping, probe, plain, learn=k == 5))  # fmt: skip

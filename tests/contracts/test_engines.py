@@ -11,10 +11,10 @@ import pytest
 from recloak._core.errors import OptionError, SourceError
 from recloak._ratings.model import Ratings
 from recloak._ratings.readers import read
-from recloak._releases.model.release_format import sealed
 from recloak._releases.verifier import verify
 from tests.engines import Here, account_of, mapping_of, profiles_by_user
 from tests.releases import tampering
+from tests.releases.tampering import restate
 
 N_USERS, N_ITEMS = 70, 14
 
@@ -88,7 +88,7 @@ def test_a_cap_on_links_is_kept_and_a_tighter_claim_is_refused(engine, source, t
     assert 0 < step["left_out"] < step["rated_cells"] <= rated
     verdict = engine.verify_against(folder, source)
     assert verdict.passed, verdict.problems
-    _claim(folder, max_link=0.3)
+    restate(folder, max_link=0.3)
     assert engine.verify(folder).passed  # nothing in the public files speaks against it
     (problem,) = engine.verify_against(folder, source).problems
     assert (problem,) == Here().verify_against(folder, source).problems
@@ -118,13 +118,6 @@ def test_a_cap_is_not_passed_over_without_who_is_who(engine, source, tmp_path):
     folder = Here().publish(source, tmp_path / "release", k=4, mode="pure", max_link=0.6)
     with pytest.raises(OptionError, match="private="):
         engine.verify(folder, original=read(source))
-
-
-def _claim(folder: Path, **changes: object) -> None:
-    """Change what the manifest says and seal it again."""
-    manifest = {**json.loads((folder / "manifest.json").read_text()), **changes}
-    manifest["seal"] = sealed(manifest)
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
 
 
 @pytest.mark.parametrize("predictor", ["svd", "bias", "mean"])

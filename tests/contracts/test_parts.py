@@ -7,18 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from recloak._releases.model.release_format import MANIFEST, part_name, sealed
+from recloak._releases.model.release_format import MANIFEST, STORED, part_name, sealed
 from recloak._releases.verifier import verify
 from tests.contracts.test_engines import obvious_ratings, some_ratings, write_source
 from tests.engines import Here, profiles_by_user
+from tests.releases import naive_bytes
 
 
-def cut(folder: Path, n_parts: int = 2) -> Path:
+def cut(folder: Path, n_parts: int = 2, shift: int = 0) -> Path:
     """Cut every table of a release into parts, at the end of a user's or group's row, and seal it again."""
     manifest = json.loads((folder / MANIFEST).read_text())
     for path in sorted(folder.glob("*.parquet")):
@@ -26,8 +28,9 @@ def cut(folder: Path, n_parts: int = 2) -> Path:
         path.unlink()
         path.mkdir()
         names = table[0].to_numpy()
-        firsts = [some[0] for some in np.array_split(np.unique(names), n_parts)]
-        bounds = [*np.searchsorted(names, firsts).tolist(), len(names)]
+        distinct = np.unique(names)
+        firsts = [distinct[max(part * len(distinct) // n_parts + shift, 0)] for part in range(n_parts)]
+        bounds = [0, *np.searchsorted(names, firsts).tolist()[1:], len(names)]
         for part in range(n_parts):
             put(folder, manifest, path.name, part, table[bounds[part] : bounds[part + 1]])
         del manifest["files"][path.name]
@@ -37,9 +40,8 @@ def cut(folder: Path, n_parts: int = 2) -> Path:
 
 def put(folder: Path, manifest: dict[str, Any], file: str, part: int, rows: pa.Table) -> None:
     name = part_name(file, part)
-    pq.write_table(
-        rows.cast(pa.schema([f.with_nullable(False) for f in rows.schema])), folder / name, store_schema=False
-    )
+    frame, stored = pl.DataFrame(pl.from_arrow(rows)), STORED[file.partition(".")[0]]
+    (folder / name).write_bytes(naive_bytes.parquet_bytes(frame, stored, naive_bytes.grid_of(manifest)))
     entry = {"rows": len(rows), "bytes": (folder / name).stat().st_size}
     manifest["files"][name] = {**entry, "sha256": hashlib.sha256((folder / name).read_bytes()).hexdigest()}
 
@@ -139,7 +141,7 @@ TAMPERS = {
     swap_parts_and_seal: "the parts of ratings do not follow each other",
     repeat_a_row_and_seal: "the parts of ratings do not follow each other",
     change_a_label_and_seal: "a row is shared by only 1 users",
-    move_a_label_off_the_grid_and_seal: "off the published grid",
+    move_a_label_off_the_grid_and_seal: "the dictionary of labels is not the published grid",
     exchange_two_rows_and_seal: "not in ascending order of user and item",
     leave_the_last_user_out_and_seal: "user 12 has no ratings",
     name_an_item_more_and_seal: "there are 9 items, the manifest says 8",
@@ -157,6 +159,13 @@ def test_a_release_in_parts_is_the_release(engine, tmp_path, layout):
     verdict = engine.verify(folder)
     assert verdict == whole
     assert profiles_by_user(folder).equals(rows)
+
+
+@pytest.mark.parametrize("shift", [-2, 1])
+def test_a_part_that_ends_elsewhere_is_refused(engine, tmp_path, shift):
+    source = write_source(tmp_path / "lake", some_ratings())
+    folder = cut(Here().publish(source, tmp_path / "release", "long", k=3, mode="pure"), 3, shift)
+    assert engine.verify(folder).problems == ("the parts of ratings do not hold equally many rows",)
 
 
 @pytest.mark.parametrize("tamper", TAMPERS, ids=lambda tamper: tamper.__name__)

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import struct
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,7 +14,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recloak._releases.model.release_format import MANIFEST, sealed
+from recloak._releases.model.card import data_card
+from recloak._releases.model.manifest import facts_in, manifest_of, not_promised, promised
+from recloak._releases.model.release_format import CARD, MANIFEST, STORED, sealed
+from tests.releases import naive_bytes
 
 Tamper = Callable[[Path, Random], None]
 
@@ -91,28 +96,52 @@ RAW: list[Tamper] = [flip_a_byte, truncate, append, remove, swap, stray, link, e
 
 def tables(folder: Path) -> dict[str, pl.DataFrame]:
     """Read the tables of a release."""
-    return {
-        path.stem: pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path)
-        for path in sorted(folder.iterdir())
-        if path.suffix in (".parquet", ".csv")
-    }
+    return {path.stem: _table(path) for path in sorted(folder.iterdir()) if path.suffix in (".parquet", ".csv")}
+
+
+def _table(path: Path) -> pl.DataFrame:
+    if path.suffix == ".parquet":
+        return pl.read_parquet(path)
+    kinds = {"user": pl.Int32, "group": pl.Int32, "rating": pl.Float32}
+    names = pl.read_csv(path, n_rows=0).columns
+    return pl.read_csv(path, schema_overrides={name: kinds[name] for name in names if name in kinds})
 
 
 def reseal(folder: Path, changed: dict[str, pl.DataFrame], *, recount: bool) -> None:
-    """Write changed tables as recloak would, and make hashes, sizes, seal and, where asked, all counts right again."""
+    """Write changed tables as recloak would, and make hashes, sizes, seal and, where asked, all counts right again.
+
+    Where it recounts, the data card is made to fit as well.
+    """
     manifest = json.loads((folder / MANIFEST).read_text())
     for name, table in changed.items():
         path = folder / f"{name}.{manifest['file_format']}"
-        if path.suffix == ".parquet":
-            columns = table.to_arrow()
-            schema = pa.schema([field.with_nullable(False) for field in columns.schema])
-            pq.write_table(columns.cast(schema), path, store_schema=False)
-        else:
-            table.write_csv(path, quote_style="non_numeric")
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        manifest["files"][path.name] = {"rows": len(table), "bytes": path.stat().st_size, "sha256": digest}
+        path.write_bytes(table_bytes(table, name, manifest))
+        manifest["files"][path.name]["rows"] = len(table)
     if recount:
         manifest.update(_counts(tables(folder)))
+    _seal(folder, manifest, restated=recount)
+
+
+def table_bytes(table: pl.DataFrame, name: str, manifest: dict[str, Any]) -> bytes:
+    """Give the one way to write a table."""
+    if manifest["file_format"] == "csv":
+        return naive_bytes.csv_bytes(table)
+    return naive_bytes.parquet_bytes(table, STORED[name], naive_bytes.grid_of(manifest))
+
+
+def restate(folder: Path, **changes: Any) -> None:
+    """Change what the manifest says, and make the data card, the sentences and the seal fit."""
+    _seal(folder, {**json.loads((folder / MANIFEST).read_text()), **changes}, restated=True)
+
+
+def _seal(folder: Path, manifest: dict[str, Any], *, restated: bool) -> None:
+    if restated:
+        facts = facts_in(manifest)
+        manifest |= {"promised": promised(facts), "not_promised": not_promised(facts)}
+        (folder / CARD).write_text(data_card(facts, manifest["layout"], manifest["file_format"]))
+    for name, entry in manifest["files"].items():
+        content = (folder / name).read_bytes()
+        entry |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
     manifest["seal"] = sealed(manifest)
     _dump(folder, manifest)
 
@@ -130,8 +159,12 @@ def _counts(found: dict[str, pl.DataFrame]) -> dict[str, int]:
     cells = found["ratings"] if "ratings" in found else found["profiles"]
     members = found.get("members", pl.DataFrame({"user": cells[:, 0].unique()}))
     joined = cells if "ratings" in found else members.join(cells, on="group")
+    rows: dict[int, list[Any]] = {}
+    for name, *cell in cells.iter_rows():
+        rows.setdefault(name, []).append(cell)
+    n_groups = cells["group"].n_unique() if "members" in found else len({str(row) for row in rows.values()})
     counts = {"n_users": len(members), "n_items": cells["item"].n_unique(), "n_ratings": len(joined)}
-    return counts | ({"n_groups": cells["group"].n_unique()} if "members" in found else {})
+    return {**counts, "n_groups": n_groups}
 
 
 def _dump(folder: Path, manifest: dict[str, Any]) -> None:
@@ -201,8 +234,63 @@ CHANGES = [_relabel, _move, _stretch, _drop, _drop_all_of_one, _repeat, _copy_on
 
 
 def is_lawful(folder: Path) -> bool:
-    """Judge a release the obvious way: every table in order and in range, every row shared by at least k."""
+    """Judge a release the obvious way: every table in order and in range, every row shared by at least k.
+
+    And every file the one that follows from what was read: tables written again by `naive_bytes`, card and manifest
+    from what was counted.
+    """
     manifest, found = json.loads((folder / MANIFEST).read_text()), tables(folder)
+    return _is_possible(manifest) and _keeps_its_promise(manifest, found) and _is_canonical(folder, manifest, found)
+
+
+def _is_possible(manifest: dict[str, Any]) -> bool:
+    """Tell whether options could be those of a release."""
+    kinds = {"k": int, "mode": str, "paper": bool}
+    cap, few, told = manifest["max_link"], manifest["min_raters"], manifest["exposure"]
+    of_model = few is None and manifest["labels"] == "model" and manifest["mode"] == "padded"
+    of_raters = type(few) is int and few >= 1 and manifest["labels"] == "raters"
+    return (
+        all(type(manifest[name]) is kind for name, kind in kinds.items())
+        and manifest["k"] >= 2
+        and (of_model or of_raters)
+        and (told is None or (list(told) == ["found", "member"] and all(_is_share(one) for one in told.values())))
+        and manifest["min_shown"] is None
+        and manifest["decoys"] is None
+        and (not manifest["paper"] or (manifest["grid"] is None and manifest["min_raters"] == 1))
+        and (cap is None or (type(cap) is float and 0 < cap <= 1 and manifest["mode"] == "pure"))
+        and manifest["diversity"] in (None, "1,2")
+        and manifest["scale"]["low"] <= manifest["scale"]["high"]
+    )
+
+
+def _is_share(value: Any) -> bool:
+    return type(value) is float and 0 <= value <= 1 and round(value, 2) == value
+
+
+def _is_canonical(folder: Path, manifest: dict[str, Any], found: dict[str, pl.DataFrame]) -> bool:
+    kinds: dict[str, list[Any]] = {
+        "user": [pl.Int32],
+        "group": [pl.Int32],
+        "rating": [pl.Float32],
+        "item": [pl.Int32, pl.Int64, pl.String],
+    }
+    if any(kind not in kinds[name] for table in found.values() for name, kind in table.schema.items()):
+        return False
+    facts = replace(facts_in(manifest), **_counts(found))  # type: ignore[arg-type]
+    kind = manifest["file_format"]
+    wanted = {f"{name}.{kind}": table_bytes(table, name, manifest) for name, table in found.items()}
+    wanted[CARD] = data_card(facts, manifest["layout"], kind).encode()
+    rows = {f"{name}.{kind}": {"rows": len(table)} for name, table in found.items()}
+    entries = {
+        name: {**rows.get(name, {}), "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        for name, content in wanted.items()
+    }
+    said = manifest_of(facts, manifest["layout"], kind, entries)
+    wanted[MANIFEST] = (json.dumps(said, indent=2) + "\n").encode()
+    return wanted == {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def _keeps_its_promise(manifest: dict[str, Any], found: dict[str, pl.DataFrame]) -> bool:
     cells = found["ratings"] if "ratings" in found else found["profiles"]
     members = found.get("members", pl.DataFrame({"user": cells[:, 0].unique().sort()}))
     name, pairs = cells.columns[0], list(zip(cells[:, 0], cells["item"], strict=True))
@@ -224,6 +312,134 @@ def is_lawful(folder: Path) -> bool:
         and set(members[:, -1]) == set(rows)
         and _counts(found).items() <= manifest.items()
         and (manifest["mode"] == "pure" or {len(row) for row in rows.values()} == {manifest["n_items"]})
-        and len({str(row) for row in rows.values()}) <= manifest["n_groups"]
         and min(shared.values()) >= manifest["k"]
     )
+
+
+# What somebody does who knows the format and seals again.
+
+
+def smuggle_bytes(folder: Path, chance: Random) -> None:
+    """Change, put in or take out a few bytes of a table or the card."""
+    path = chance.choice([path for path in sorted(folder.iterdir()) if path.name != MANIFEST])
+    content, note = path.read_bytes(), chance.choice([b"\0", b" ", b"\n", b"\r", b"0", b"ann", b"3.50"])
+    place = chance.choice([chance.randrange(len(content)), len(content), max(len(content) - 8, 0)])
+    taken = chance.choice([0, 0, 1, len(note)])
+    path.write_bytes(content[:place] + note * chance.randrange(2) + content[place + taken :])
+    rehash(folder, path.name)
+
+
+def smuggle_before_the_footer(folder: Path, chance: Random) -> None:
+    """Put text where no reader looks: before the footer, or among the pages with all places moved."""
+    manifest = json.loads((folder / MANIFEST).read_text())
+    if manifest["file_format"] != "parquet":
+        return spell_otherwise(folder, chance)
+    path = chance.choice(sorted(folder.glob("*.parquet")))
+    content = path.read_bytes()
+    start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    path.write_bytes(content[:start] + chance.choice([b"ann", b"\0" * 16, content[4:40]]) + content[start:])
+    return rehash(folder, path.name)
+
+
+def write_with_arrow(folder: Path, chance: Random) -> None:
+    """Write a table with another writer, in one of the many ways that it has."""
+    manifest = json.loads((folder / MANIFEST).read_text())
+    if manifest["file_format"] != "parquet":
+        return spell_otherwise(folder, chance)
+    path = chance.choice(sorted(folder.glob("*.parquet")))
+    table = pq.read_table(path)
+    if chance.random() < 0.3:
+        table = table.replace_schema_metadata({"note": "ann"})
+    schema = pa.schema([field.with_nullable(False) for field in table.schema], table.schema.metadata)
+    pq.write_table(
+        table.cast(schema), path,
+        compression=chance.choice(["none", "zstd", "snappy", "gzip"]),
+        use_dictionary=chance.choice([True, False, ["rating"]]),
+        row_group_size=chance.choice([3, 10, 10**6]),
+        data_page_size=chance.choice([16, 1 << 20]),
+        write_statistics=chance.random() < 0.5,
+        store_schema=chance.random() < 0.5,
+        data_page_version=chance.choice(["1.0", "2.0"]),
+    )  # fmt: skip
+    return rehash(folder, path.name)
+
+
+def mutate_pages(folder: Path, chance: Random) -> None:
+    """Write a table as recloak would but for one thing: another cut, order, width or run."""
+    manifest = json.loads((folder / MANIFEST).read_text())
+    if manifest["file_format"] != "parquet":
+        return spell_otherwise(folder, chance)
+    name = chance.choice(sorted(tables(folder)))
+    table, stored, grid = tables(folder)[name], STORED[name], naive_bytes.grid_of(manifest)
+    way = chance.choice(["cut", "grid", "stored", "width", "sign", "wide"])
+    most = chance.choice([1, 7, 20]) if way == "cut" else naive_bytes.BLOCK_CELLS
+    if way == "grid" and grid is not None:
+        grid = chance.choice([grid[::-1], [*grid, 9.0], sorted({*grid, *grid, 2.75}), [*grid, grid[-1]]])
+    if way == "stored":
+        stored = {column: chance.choice(["reals", "names", "numbers", "labels"]) for column in stored}
+    if way == "sign" and "rating" in table.columns:
+        table, grid = table.with_columns(-pl.col("rating") * 0), None
+    if way == "wide":
+        column = chance.choice([column for column in table.columns if table.schema[column] == pl.Int32])
+        table = table.with_columns(pl.col(column).cast(pl.Int64))
+    path = folder / f"{name}.parquet"
+    try:
+        path.write_bytes(naive_bytes.parquet_bytes(table, stored, grid, most))
+    except (TypeError, ValueError, struct.error):  # no such page can be written
+        return smuggle_bytes(folder, chance)
+    if way == "width":
+        content = path.read_bytes()
+        place = chance.randrange(4, len(content) - 8)
+        path.write_bytes(content[:place] + bytes([content[place] ^ (1 << chance.randrange(8))]) + content[place + 1 :])
+    return rehash(folder, path.name)
+
+
+def spell_otherwise(folder: Path, chance: Random) -> None:
+    """Spell a few cells of a text table in another way that readers take for the same."""
+    files = sorted(folder.glob("*.csv"))
+    if not files:
+        return mutate_pages(folder, chance)
+    path = chance.choice(files)
+    lines = path.read_text().split("\n")
+    for _ in range(chance.choice([1, 5])):
+        row = chance.randrange(1, len(lines) - 1)
+        cells = lines[row].split(",")
+        place = chance.randrange(len(cells))
+        way = chance.choice(["{}0", "0{}", "+{}", " {}", "{} ", '"{}"', "{}e0", "{}.0", "{}\r", "{}0000001", "{}"])
+        cells[place] = way.format(cells[place])
+        lines[row] = ",".join(cells)
+    path.write_text("\n".join(lines) + chance.choice(["", "", "\n", " "]))
+    return rehash(folder, path.name)
+
+
+def lie_in_the_manifest(folder: Path, chance: Random) -> None:
+    """Change a field of the manifest and seal it; sometimes the card and the sentences are made to fit."""
+    manifest = json.loads((folder / MANIFEST).read_text())
+    field = chance.choice([name for name in manifest if name not in ("files", "seal")])
+    value = _another(manifest[field], chance)
+    if field in ("promised", "not_promised"):
+        value = [*manifest[field][:-1], manifest[field][-1] + " ann"]
+    if field == "scale":
+        value = {**manifest["scale"], chance.choice(["low", "high"]): chance.choice([3, 0.5, 5.0, 10**400, -0.0])}
+    manifest[field] = value
+    if chance.random() < 0.5:
+        try:
+            return restate(folder, **{field: value})
+        except Exception:
+            pass
+    manifest["seal"] = sealed(manifest)
+    return _dump(folder, manifest)
+
+
+def replace_the_card(folder: Path, chance: Random) -> None:
+    """Say something else to people who read."""
+    card = (folder / CARD).read_text()
+    changed = chance.choice([card + "\nann", card.replace("of", "0f", 1), card.upper(), card.replace("\n", "\r\n"), ""])
+    (folder / CARD).write_text(changed, newline="")
+    rehash(folder, CARD)
+
+
+RESEALED: list[Tamper] = [
+    change_rows, smuggle_bytes, smuggle_before_the_footer, write_with_arrow, mutate_pages, spell_otherwise,
+    lie_in_the_manifest, replace_the_card,
+]  # fmt: skip

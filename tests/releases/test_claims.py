@@ -10,6 +10,7 @@ from recloak._releases.model.release_format import CARD, MANIFEST, sealed
 from recloak._releases.verifier import verify
 from recloak._releases.verifier.claims import read_claims
 from tests.releases.helpers import some_ratings, some_release
+from tests.releases.tampering import restate
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +79,9 @@ def test_a_claim_of_the_wrong_type_is_refused(lawful, tmp_path, field, value):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda files: files["ratings.parquet"].pop("rows"),
-        lambda files: files["ratings.parquet"].update(rows=1.0),
-        lambda files: files["ratings.parquet"].update(seen="2026-01-01"),
+        lambda files: files["profiles.parquet"].pop("rows"),
+        lambda files: files["profiles.parquet"].update(rows=1.0),
+        lambda files: files["profiles.parquet"].update(seen="2026-01-01"),
         lambda files: files[CARD].update(rows=1),
         lambda files: files.update({CARD: "abc"}),
     ],
@@ -100,7 +101,7 @@ def test_the_manifest_names_the_files_of_its_layout_and_no_others(lawful, tmp_pa
     assert problem.startswith("the manifest must name the files")
 
 
-@pytest.mark.parametrize(("mode", "table"), [("pure", "ratings"), ("padded", "profiles"), ("padded", "members")])
+@pytest.mark.parametrize(("mode", "table"), [("pure", "profiles"), ("padded", "profiles"), ("padded", "members")])
 @pytest.mark.parametrize("more", [-1, 1])
 def test_a_table_has_as_many_rows_as_the_manifest_says(lawful, tmp_path, mode, table, more):
     def change(manifest):
@@ -157,6 +158,7 @@ def test_a_diversity_that_is_claimed_is_checked_without_being_asked_for(tmp_path
     ratings = some_ratings(12, 8, density=0.3)
     folder = some_release(ratings, mode="pure").write(tmp_path / "out")
     copy = claim(folder, tmp_path, lambda manifest: manifest.update(diversity="2,4"))
+    restate(copy)
     assert verify(copy).passed
     (problem,) = verify(copy, original=ratings).problems
     assert problem.startswith("diversity 2,4 does not hold")

@@ -11,25 +11,26 @@ from recloak._releases.exchange import best_change, exchange_bins, gather
 from recloak._releases.model.steps import Grouping
 
 
-def naive_error(points, weights, crowding, labels):
+def naive_error(points, weights, parts, crowding, labels):
     total = 0.0
     for g in np.unique(labels):
         inside = labels == g
-        gaps = points[inside] - points[inside].mean(axis=0)
-        total += (weights[inside] * (gaps**2).sum(axis=1)).sum() + crowding * weights[inside].mean() ** 2
+        gaps = points[inside] - np.average(points[inside], axis=0, weights=parts[inside])
+        share = weights[inside].sum() / parts[inside].sum()
+        total += (weights[inside] * (gaps**2).sum(axis=1)).sum() + crowding * share**2
     return total
 
 
-def naive_best_gain(points, weights, crowding, labels, u, k):
+def naive_best_gain(points, weights, parts, crowding, labels, u, k):
     """Try every move and every swap of u."""
-    before, best, sizes = naive_error(points, weights, crowding, labels), 0.0, np.bincount(labels)
+    before, best, sizes = naive_error(points, weights, parts, crowding, labels), 0.0, np.bincount(labels)
     for v in range(len(points)):
         changed = labels.copy()
         changed[u], changed[v] = labels[v], labels[u]
-        best = max(best, before - naive_error(points, weights, crowding, changed))
+        best = max(best, before - naive_error(points, weights, parts, crowding, changed))
         if labels[v] != labels[u] and sizes[labels[u]] > k and sizes[labels[v]] < 2 * k - 1:
             changed[v] = labels[v]
-            best = max(best, before - naive_error(points, weights, crowding, changed))
+            best = max(best, before - naive_error(points, weights, parts, crowding, changed))
     return best
 
 
@@ -40,32 +41,34 @@ def bins(draw):
     stream = np.random.default_rng(seed)
     points = stream.normal(size=(n, 3)).astype(np.float32)
     labels = (np.arange(n) % (n // k)).astype(np.int32)
-    return points, stream.uniform(0.2, 3, n).astype(np.float32), draw(st.sampled_from([0.0, 0.3])), labels, k
+    weights = stream.uniform(0.2, 3, n).astype(np.float32)
+    parts = draw(st.sampled_from([np.ones_like(weights), weights, weights[::-1].copy()]))
+    return points, weights, parts, draw(st.sampled_from([0.0, 0.3])), labels, k
 
 
 @settings(max_examples=50)
 @given(bins())
 def test_the_kernel_finds_the_best_move_or_swap(drawn):
-    points, weights, crowding, labels, k = drawn
+    points, weights, parts, crowding, labels, k = drawn
     n_groups = int(labels.max()) + 1
-    groups = gather(points, weights, crowding, labels.copy(), n_groups, k)
+    groups = gather(points, weights, parts, crowding, labels.copy(), n_groups, k)
     for u in range(len(points)):
         others = np.array([g for g in range(n_groups) if g != labels[u]], np.int32)
         gain, _, _ = best_change(groups, u, k, others)
-        expected = naive_best_gain(points.astype(float), weights, crowding, labels, u, k)
+        expected = naive_best_gain(points.astype(float), weights, parts, crowding, labels, u, k)
         assert abs(gain - expected) < 1e-4
 
 
 @settings(max_examples=50)
 @given(bins(), st.integers(1, 4))
 def test_the_error_falls_by_the_gain_and_never_rises(drawn, rounds):
-    points, weights, crowding, labels, k = drawn
-    before = naive_error(points.astype(float), weights, crowding, labels)
+    points, weights, parts, crowding, labels, k = drawn
+    before = naive_error(points.astype(float), weights, parts, crowding, labels)
     n_groups = int(labels.max()) + 1
     one_bin, groups = (np.arange(n_groups), np.array([0, n_groups])), by_group(labels)
-    gain = exchange_bins(points, weights, crowding, labels, groups, one_bin, k=k, near=3, rounds=rounds)
+    gain = exchange_bins(points, weights, parts, crowding, labels, groups, one_bin, k=k, near=3, rounds=rounds)
     assert gain >= 0
-    assert abs(before - naive_error(points.astype(float), weights, crowding, labels) - gain) < 1e-3
+    assert abs(before - naive_error(points.astype(float), weights, parts, crowding, labels) - gain) < 1e-3
     Grouping(labels, k).require_bounds()
 
 

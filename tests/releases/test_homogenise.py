@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -6,11 +8,14 @@ from hypothesis import strategies as st
 from recloak._core.errors import InputError, OptionError
 from recloak._ratings.model import Ratings, Scale
 from recloak._releases.grid import default_step, make_grid
-from recloak._releases.homogenise import homogenise
+from recloak._releases.homogenise import group_rows, homogenise
+from recloak._releases.model.manifest import not_promised
+from recloak._releases.model.modes import MODES
 from recloak._releases.model.steps import Grouping, Padding
 from recloak._releases.options import HomogeniseOptions, PublishOptions
 from recloak._releases.profiles import FullProfiles, Profiles
-from tests.releases.helpers import some_grouping, some_padding
+from recloak._releases.rating_tally import tally
+from tests.releases.helpers import some_grouping, some_padding, some_ratings, some_release
 from tests.strategies import small_ratings
 
 
@@ -19,6 +24,13 @@ def table(profiles: Profiles) -> dict[tuple[int, int], float]:
     cells = profiles.rows(np.arange(len(profiles.counts)))
     groups = np.repeat(np.arange(len(profiles.counts)), np.diff(cells.indptr))
     return {(int(g), int(i)): float(v) for g, i, v in zip(groups, cells.items, cells.labels, strict=True)}
+
+
+def of_raters(mode: str, min_raters: int = 2) -> HomogeniseOptions:
+    """Labels that the raters' own ratings move, exact."""
+    return HomogeniseOptions(
+        mode=mode, labels=None if mode == "pure" else "raters", min_raters=min_raters, grid="none"
+    )  # fmt: skip
 
 
 def naive(ratings: Ratings, padding: Padding, grouping: Grouping, mode: str, min_raters: int):
@@ -44,9 +56,20 @@ def naive(ratings: Ratings, padding: Padding, grouping: Grouping, mode: str, min
 @given(small_ratings(min_users=4), st.sampled_from(["pure", "padded"]), st.integers(1, 3), st.integers(0, 99))
 def test_labels_are_those_of_the_definition_on_the_dense_matrix(ratings, mode, min_raters, seed):
     padding, grouping = some_padding(ratings, seed=seed), some_grouping(ratings.n_users, 2, seed)
-    options = HomogeniseOptions(mode=mode, min_raters=min_raters, grid="none")
-    found = table(homogenise(ratings, padding, grouping, options))
+    found = table(homogenise(ratings, padding, grouping, of_raters(mode, min_raters)))
     assert found == pytest.approx(naive(ratings, padding, grouping, mode, min_raters), abs=1e-4)
+
+
+@given(small_ratings(min_users=4), st.integers(0, 99))
+def test_labels_of_the_model_alone_are_low_rank_whoever_rated_what(ratings, seed):
+    """No cell holds anything but its group's numbers times its item's: nothing stands out where there are raters."""
+    padding, grouping = some_padding(ratings, seed=seed), some_grouping(ratings.n_users, 2, seed)
+    options = HomogeniseOptions(mode="padded", labels="model", grid="none")
+    rows = group_rows(ratings, padding, grouping, options)
+    predicted = rows.base + rows.bias[:, None] + rows.factors @ rows.item_factors
+    wanted = dict(np.ndenumerate(np.clip(predicted, ratings.scale.low, ratings.scale.high)))
+    assert table(homogenise(ratings, padding, grouping, options)) == pytest.approx(wanted, abs=1e-4)
+    assert options.replace(labels=None).labels_of == "model"
 
 
 @given(small_ratings(min_users=4), st.sampled_from(["pure", "padded"]), st.sampled_from([None, 0.1, 0.3, 0.5, 1.0]))
@@ -70,8 +93,8 @@ def test_the_average_of_a_pure_label_is_over_its_raters_and_of_a_padded_one_over
         np.zeros((2, 1), np.float32), ratings.scale,
     )  # fmt: skip
     one = Grouping(np.zeros(3, np.int32), 3)
-    pure = table(homogenise(ratings, flat, one, HomogeniseOptions(mode="pure", min_raters=1, grid="none")))
-    padded = table(homogenise(ratings, flat, one, HomogeniseOptions(mode="padded", min_raters=1, grid="none")))
+    pure = table(homogenise(ratings, flat, one, of_raters("pure", 1)))
+    padded = table(homogenise(ratings, flat, one, of_raters("padded", 1)))
     assert pure == {(0, 0): (5 + 1) / 2, (0, 1): 3.0}
     assert padded == pytest.approx({(0, 0): (5 + 1 + 2) / 3, (0, 1): (2 + 2 + 3) / 3})
 
@@ -83,9 +106,9 @@ def test_a_single_persons_rating_is_not_published_by_default():
         np.zeros((3, 1), np.float32), ratings.scale,
     )  # fmt: skip
     one = Grouping(np.zeros(3, np.int32), 3)
-    pure = table(homogenise(ratings, flat, one, HomogeniseOptions(mode="pure", grid="none")))
+    pure = table(homogenise(ratings, flat, one, of_raters("pure")))
     assert pure[0, 1] == pytest.approx((3 + 3 + 5) / 3)
-    padded = table(homogenise(ratings, flat, one, HomogeniseOptions(mode="padded", grid="none")))
+    padded = table(homogenise(ratings, flat, one, of_raters("padded")))
     assert padded[0, 1] == 3.0
 
 
@@ -93,7 +116,7 @@ def test_a_single_persons_rating_is_not_published_by_default():
 def test_homogenising_what_is_already_homogeneous_changes_nothing(ratings, mode):
     grouping = some_grouping(ratings.n_users, 2)
     padding = some_padding(ratings)
-    options = HomogeniseOptions(mode=mode, min_raters=1, grid=None)
+    options = of_raters(mode, 1).replace(grid=None)
     once = table(homogenise(ratings, padding, grouping, options))
     rows = [(u, i, label) for u in range(ratings.n_users) for (g, i), label in once.items() if g == grouping.labels[u]]
     users, items, labels = (np.array(column) for column in zip(*rows, strict=True))
@@ -150,6 +173,39 @@ def test_no_released_item_was_rated_by_more_than_the_allowed_share_and_no_other_
         assert table(homogenise(ratings, padding, grouping, capped)) == {cell: all_cells[cell] for cell in wanted}
 
 
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"min_raters": 3}, "min_raters=... needs labels='raters'"),
+        ({"labels": "model", "min_raters": 1}, "min_raters=... needs labels='raters'"),
+        ({"labels": "model", "paper": True}, "leave labels='model' out"),
+        ({"labels": "model", "mode": "pure"}, "labels is for mode padded"),
+        ({"labels": "raters", "mode": "pure"}, "labels is for mode padded"),
+        ({"labels": "members"}, "labels must be"),
+    ],
+)
+def test_options_of_labels_that_do_not_go_together_are_refused(options, sentence):
+    with pytest.raises(OptionError, match=re.escape(sentence)):
+        PublishOptions(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "labels", "min_raters"),
+    [
+        ({}, "model", None),
+        ({"labels": "raters"}, "raters", 2),
+        ({"labels": "raters", "min_raters": 4}, "raters", 4),
+        ({"paper": True}, "raters", 1),
+        ({"mode": "pure"}, "raters", 2),
+        ({"mode": "pure", "paper": True}, "raters", 1),
+    ],
+)
+def test_a_release_says_whose_ratings_its_labels_hold_and_what_that_leaks(options, labels, min_raters):
+    facts = some_release(some_ratings(), **options).facts
+    assert (facts.labels, facts.min_raters) == (labels, min_raters)
+    assert set(MODES[facts.mode].leaks[labels]) <= set(not_promised(facts))
+
+
 def test_a_cap_on_links_is_for_pure_releases_without_diversity():
     with pytest.raises(OptionError, match="padded row has every item"):
         PublishOptions(max_link=0.5)
@@ -173,5 +229,17 @@ def test_rows_longer_than_a_tile_are_filled_to_the_last_item():
     values = np.random.default_rng(0).integers(1, 6, len(items)).astype(np.float64)
     ratings, grouping = Ratings.from_arrays(users, items, values), Grouping(np.array([0, 0, 1, 1], np.int32), 2)
     padding = some_padding(ratings)
-    found = table(homogenise(ratings, padding, grouping, HomogeniseOptions(mode="padded", min_raters=1, grid="none")))
+    found = table(homogenise(ratings, padding, grouping, of_raters("padded", 1)))
     assert found == pytest.approx(naive(ratings, padding, grouping, "padded", 1), abs=1e-4)
+
+
+def test_counting_some_groups_gives_their_cells_and_none_of_the_others():
+    ratings, grouping = some_ratings(40, 12), some_grouping(40, 4)
+    whole, some = tally(ratings, None, grouping), tally(ratings, None, grouping, every=3)
+    for g in range(grouping.n_groups):
+        mine, all_of_it = slice(*some.indptr[g : g + 2]), slice(*whole.indptr[g : g + 2])
+        if g % 3:
+            assert mine.start == mine.stop
+        else:
+            assert np.array_equal(some.items[mine], whole.items[all_of_it])
+            assert np.array_equal(some.raters[mine], whole.raters[all_of_it])

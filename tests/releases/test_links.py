@@ -5,19 +5,20 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from recloak._cli.main import run
 from recloak._core.errors import InputError, OptionError, RefusedError
+from recloak._core.files import sha256_of
 from recloak._ratings.model import Ratings
 from recloak._releases.homogenise import within_cap
-from recloak._releases.model.release_format import MANIFEST, sealed
+from recloak._releases.model.release_format import MANIFEST, STORED, sealed
 from recloak._releases.rating_tally import tally
 from recloak._releases.verifier import verify
+from tests.releases import naive_bytes
 from tests.releases.helpers import some_grouping, some_padding, some_ratings, some_release
-from tests.releases.tampering import rehash
+from tests.releases.tampering import rehash, restate
 
 KINDS = [("long", "parquet"), ("long", "csv"), ("grouped", "parquet"), ("grouped", "csv")]
 CAP = 0.5
@@ -38,11 +39,8 @@ def named_ratings():
     )
 
 
-def claim(folder, **changes):
-    """Change what the manifest says and seal it anew."""
-    manifest = {**json.loads((folder / MANIFEST).read_text()), **changes}
-    manifest["seal"] = sealed(manifest)
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+def grid_of(folder):
+    return naive_bytes.grid_of(json.loads((folder / MANIFEST).read_text()))
 
 
 def largest_share(ratings, folder, mapping, layout):
@@ -60,18 +58,18 @@ def largest_share(ratings, folder, mapping, layout):
 
 @pytest.mark.parametrize(("layout", "file_format"), KINDS)
 def test_a_cap_that_is_kept_passes_and_a_tighter_claim_fails(ratings, tmp_path, layout, file_format):
-    release = some_release(ratings, k=4, mode="pure", max_link=CAP)
+    release = some_release(ratings, k=4, mode="pure", max_link=CAP).named(layout, file_format)
     folder = release.write(tmp_path / "out", layout=layout, format=file_format)
     known = {"original": ratings, "mapping": release.mapping()}
     assert verify(folder, **known).passed
-    claim(folder, max_link=0.3)
+    restate(folder, max_link=0.3)
     assert verify(folder).passed  # nothing in the public files speaks against it
     problem = verify(folder, **known).problems[0]
     assert problem.startswith("max_link 0.3 does not hold")
     if file_format == "parquet":
         share = largest_share(ratings, folder, release.mapping(), layout)
         assert problem.endswith(f"up to {share:.0%}")
-        claim(folder, max_link=share)
+        restate(folder, max_link=share)
         assert verify(folder, **known).passed
 
 
@@ -82,7 +80,8 @@ def test_a_release_from_before_caps_were_claimed_is_still_verified(ratings, tmp_
         del manifest[lost]
         manifest["seal"] = sealed(manifest)
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
-        assert verify(folder, original=ratings).passed == passes
+        assert verify(folder, original=ratings, content=True).passed == passes
+        assert not verify(folder, original=ratings).passed
 
 
 def test_a_release_that_breaks_its_cap_is_not_published(ratings, tmp_path):
@@ -111,7 +110,12 @@ def test_the_command_finds_who_is_who_beside_the_release(ratings, tmp_path, caps
     assert "not checked without --original: max_link 0.5" in capsys.readouterr().out
     assert run(words) == 0
     assert "not checked" not in capsys.readouterr().out
-    claim(folder, max_link=0.3)
+    restate(folder, max_link=0.3)
+    assert run(words) == 2  # its account tells of another manifest
+    assert "out-private: is the private folder of another release" in capsys.readouterr().err
+    account = json.loads((tmp_path / "out-private" / "account.json").read_text())
+    account["release"]["manifest_sha256"] = sha256_of(folder / MANIFEST)
+    (tmp_path / "out-private" / "account.json").write_text(json.dumps(account))
     assert run(words) == 1
     assert "max_link 0.3 does not hold" in capsys.readouterr().out
     (tmp_path / "out-private").rename(tmp_path / "elsewhere")
@@ -131,16 +135,19 @@ def test_an_item_that_the_cap_leaves_out_stands_nowhere_in_the_files(tmp_path, l
     assert words == sorted(pl.read_parquet(table)["item"].unique())
 
 
-def test_a_text_that_stands_in_a_dictionary_and_in_no_row_is_refused(tmp_path):
-    folder = some_release(named_ratings(), k=4, mode="pure").write(tmp_path / "out")
+def test_a_text_that_stands_in_a_dictionary_and_in_no_row_is_refused(tmp_path, monkeypatch):
+    folder = some_release(named_ratings(), k=4, mode="pure").write(tmp_path / "out", layout="long")
     path = folder / "ratings.parquet"
-    table = pq.read_table(path)
-    items = table["item"].combine_chunks().dictionary_encode()
-    stuffed = pa.DictionaryArray.from_arrays(items.indices, pa.concat_arrays([items.dictionary, pa.array(["ann"])]))
-    schema = pa.schema([field.with_nullable(False) for field in table.set_column(1, "item", stuffed).schema])
-    pq.write_table(table.set_column(1, "item", stuffed).cast(schema), path, store_schema=False)
+    content = naive_bytes.parquet_bytes(pl.read_parquet(path), STORED["ratings"], grid_of(folder))
+    assert path.read_bytes() == content
+    monkeypatch.setattr(naive_bytes, "set", lambda values: {*values, "zoe"}, raising=False)
+    path.write_bytes(naive_bytes.parquet_bytes(pl.read_parquet(path), STORED["ratings"], grid_of(folder)))
+    assert b"zoe" in path.read_bytes()
     rehash(folder, path.name)
-    assert verify(folder).problems == ("ratings.parquet: a dictionary holds a text that stands in no row",)
+    assert verify(folder).problems == (
+        "ratings.parquet: a dictionary must hold the texts of its rows in order, each once, and no other",
+    )
+    assert verify(folder, content=True).passed  # readers of tables never see it
 
 
 def test_maker_and_verifier_draw_the_line_at_the_same_place():

@@ -32,9 +32,8 @@ TILED = replace(
     MODES["padded"],
     name="tiled",
     text="every item, on a coarse grid",
-    layout="long",
     grid_steps=4,
-    label="A rating is a tile",
+    label_of_model="A rating is a tile",
     promised=("Every tile is there.",),
     not_promised=("That a tile is pretty{unless_capped}.",),
     refused={"max_link": "a tiled row has every item"},
@@ -61,7 +60,7 @@ def test_a_third_mode_takes_at_most_four_files(tiled, tmp_path):
     manifest, card = json.loads((folder / "manifest.json").read_text()), (folder / "README.md").read_text()
     assert len(tiled) <= 4
     assert verify(folder).passed
-    assert (manifest["mode"], manifest["layout"], manifest["grid"]) == ("tiled", "long", 1.0)
+    assert (manifest["mode"], manifest["layout"], manifest["grid"]) == ("tiled", "grouped", 1.0)
     assert "Every tile is there." in manifest["promised"]
     assert "That a tile is pretty." in manifest["not_promised"]
     assert "mode *tiled*" in card
@@ -86,7 +85,7 @@ def test_a_third_mode_refuses_the_options_it_does_not_take():
 def test_the_frontier_and_its_page_show_a_third_mode(tmp_path):
     ratings = read(write_source(tmp_path))
     options = FrontierOptions(targets=20, known=4)
-    found = frontier(ratings, [(3, "tiled")], options=options, chance=Randomness(0))
+    found = frontier(ratings, [(3, "tiled")], options=options, rng=Randomness(0))
     assert [point.mode for point in found.points] == ["tiled"]
     assert "tiled" in render(frontier_page(found, options, source="ratings.csv"))
 
@@ -98,7 +97,7 @@ def test_the_command_line_takes_a_third_mode_from_its_value(tmp_path):
 from dataclasses import replace
 from recloak._releases.model.modes import MODES
 from recloak._releases.model.release_format import sealed
-MODES["tiled"] = replace(MODES["padded"], name="tiled", text="every item", layout="long")
+MODES["tiled"] = replace(MODES["padded"], name="tiled", text="every item")
 from recloak._releases.homogenise import ROW_MAKERS
 ROW_MAKERS["tiled"] = ROW_MAKERS["padded"]
 from recloak._cli.main import run
@@ -110,7 +109,6 @@ assert run(["verify", {str(out)!r}]) == 0
     shown = " ".join(done.stdout.split())
     assert "--mode [pure|padded|tiled]" in shown
     assert "tiled: every item" in shown
-    assert "long for tiled" in shown
 
 
 def test_a_release_of_an_unknown_mode_is_refused_in_one_sentence(tmp_path):

@@ -121,7 +121,7 @@ def by_seven(ratings, rng):
 def test_a_release_is_made_with_a_predictor_of_the_callers_own():
     ratings, _ = planted(n_users=20)
     release = publish(ratings, k=3, grid="none", padder=by_seven, rng=0)
-    assert release.account["padding"] == {"padder": "own"}
+    assert release.account["padding"]["padder"] == "own"
     assert (
         release.to_polars()["rating"].to_list()
         != publish(ratings, k=3, grid="none", rng=0).to_polars()["rating"].to_list()

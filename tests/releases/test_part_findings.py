@@ -11,7 +11,7 @@ from recloak._ratings.model import Ratings
 from recloak._releases.verifier.claims import read_claims
 from recloak._releases.verifier.item_numbers import ItemNumbers
 from recloak._releases.verifier.part_findings import inspect_part
-from recloak._releases.verifier.scan import CellBlock, allowed, scan
+from recloak._releases.verifier.scan import CellBlock, allowed, codes_of, scan
 from tests.releases.helpers import some_ratings, some_release
 
 SECRET = b"s" * 32
@@ -46,8 +46,10 @@ def marks_of(ids, labels, secret=SECRET, before=()):
     if before:
         items.encode(pa.array(before))
     numbers, ranks = items.encode(pa.array(ids))
-    cells = CellBlock(np.ones(len(ids), np.int32), numbers, ranks, np.array(labels, np.float32))
-    rows, faults = scan(cells, items.words(), LABELS, 1)
+    codes, wrong = codes_of(np.array(labels, np.float32), LABELS)
+    cells = CellBlock(np.ones(1, np.int32), np.array([len(ids)]), numbers, ranks, codes)
+    rows, faults = scan(cells, items.words(), 1)
+    assert not wrong
     assert not faults
     return rows.marks[0].tolist()
 
@@ -99,7 +101,7 @@ def test_a_part_that_is_not_what_the_manifest_says_is_told(tmp_path, change, sta
 
 def test_items_whose_first_words_collide_are_told_apart_by_the_second():
     words = np.array([[5, 5], [1, 2]], np.uint64)  # of two items
-    items, ones = np.array([0, 1], np.int32), np.full(2, 3.0, np.float32)
-    rows, _ = scan(CellBlock(np.array([1, 2], np.int32), items, items, ones), words, LABELS, 2)
+    items, ones = np.array([0, 1], np.int32), np.full(2, 3, np.uint32)
+    rows, _ = scan(CellBlock(np.array([1, 2], np.int32), np.array([1, 1]), items, items, ones), words, 2)
     assert rows.marks[0, 0] == rows.marks[1, 0]
     assert rows.marks[0, 1] != rows.marks[1, 1]

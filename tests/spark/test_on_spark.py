@@ -13,7 +13,7 @@ from recloak._attacks.public_view import see_release
 from recloak._core.errors import RecloakError
 from recloak._core.randomness import Randomness
 from recloak._evaluation.deviation import target_deviation
-from recloak._evaluation.probe import hold_out, probe_from
+from recloak._evaluation.holdout import hold_out, probe_from
 from recloak._ratings.exposure import expose
 from recloak._ratings.model import Ratings
 from recloak._ratings.options import ExposureOptions

@@ -80,5 +80,5 @@ def test_the_command_refuses_what_makes_no_sense_before_spark_starts(tmp_path, m
 def test_a_job_that_spark_gives_up_is_told_in_the_sentence_of_the_worker():
     errors = pytest.importorskip("pyspark.errors")
     text = "An exception was thrown\nrecloak._core.errors.InputError: diversity 1,9 needs at least 9 groups, got 3\n"
-    with pytest.raises(RecloakError, match="nothing came of it: diversity 1,9 needs"), session.told_plainly():
+    with pytest.raises(RecloakError, match="nothing came of it: diversity 1,9 needs"), session.plain_errors():
         raise errors.PySparkException(message=text)

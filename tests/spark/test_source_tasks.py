@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recloak._core.errors import SourceError
+from recloak._ratings.opened_files import SourceFile
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.readers import first_of, read
-from recloak._ratings.source_files import sample_of
 
 pytest.importorskip("pyspark")
 from recloak._spark import source_tasks
@@ -36,7 +36,7 @@ def split_batches(path: Path, n_lines: int) -> list[pa.RecordBatch]:
 def by_lines(path: Path, n_lines: int, **reading: Any) -> tuple[list[dict[str, Any]], pl.DataFrame]:
     """Look over and read the splits of a file."""
     options = ReadOptions(**reading)
-    task = source_tasks._ByLines(options, first_of(sample_of(path), options), {"file": 0}, (str(path),))
+    task = source_tasks._ByLines(options, first_of(SourceFile(path).sample(), options), {"file": 0}, (str(path),))
     reports = [source_tasks._report(piece) for piece in task.pieces(iter(split_batches(path, n_lines)))]
     give = source_tasks._tables(task, source_tasks._kinds(reports))
     tables = [pl.DataFrame(pl.from_arrow(batch)) for batch in give(iter(split_batches(path, n_lines)))]
@@ -95,7 +95,8 @@ def test_a_file_unlike_the_first_is_left_to_whole_files(tmp_path):
     (tmp_path / "a.csv").write_text("user,item,rating\n1,2,3\n")
     (tmp_path / "b.csv").write_text("item,user,rating\n1,2,3\n")
     options = ReadOptions()
-    task = source_tasks._ByLines(options, first_of(sample_of(tmp_path / "a.csv"), options), {"file": 1}, ("a", "b"))
+    first = first_of(SourceFile(tmp_path / "a.csv").sample(), options)
+    task = source_tasks._ByLines(options, first, {"file": 1}, ("a", "b"))
     reports = [source_tasks._report(piece) for piece in task.pieces(iter(split_batches(tmp_path / "b.csv", 9)))]
     assert [report["is_unlike"] for report in reports] == [True]
 

@@ -5,8 +5,6 @@ Domingo-Ferrer and Mateo-Sanz 2002), and then improved by exchanges. Bins share 
 they run on as many threads or machines as there are, with one answer.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,7 +33,8 @@ def group_bin(
     groups = by_group(labels)
     n_groups = len(groups[0]) - 1
     one_bin = np.arange(n_groups), np.array([0, n_groups])
-    exchange_bins(points, weights, crowding, labels, groups, one_bin, k=k, near=near, rounds=rounds)
+    alike = np.ones(len(points), np.float32)
+    exchange_bins(points, weights, alike, crowding, labels, groups, one_bin, k=k, near=near, rounds=rounds)
     return labels
 
 

@@ -5,14 +5,12 @@ Gaussian vector multiplied ``power`` times by the node's covariance: with a few 
 one a random direction that favours large spread, so that two trees cut in different places.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
-from recloak._releases.nearest_points import REORDERED
+from recloak._releases.ordered_sums import ordered_dot
 
 _SAMPLE = 512  # points that a node looks at to choose its direction
 
@@ -88,12 +86,9 @@ def _part(members, heights, height, n_lower):  # type: ignore[no-untyped-def]
             high += 1
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED)
+@njit(cache=True, nogil=True, forceinline=True)
 def _along(points, m, direction):  # type: ignore[no-untyped-def]
-    total = np.float32(0)
-    for j in range(len(direction)):
-        total += points[m, j] * direction[j]
-    return total
+    return ordered_dot(points, np.int64(m), direction.reshape(1, -1), 0, len(direction))
 
 
 @njit(cache=True, nogil=True)

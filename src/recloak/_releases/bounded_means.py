@@ -6,8 +6,6 @@ where they are nearest; centres are computed anew, and so on. The total distance
 mean is not the centre of the paper's metric), so the best round is kept.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

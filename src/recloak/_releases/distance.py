@@ -12,8 +12,6 @@ Each is the mean over the items of a function of ``d = |x - y|`` and lies in [0,
 A padded row is the prediction inside the scale, with the user's own ratings in their cells.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -25,7 +23,7 @@ from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._ratings.model import Ratings
 from recloak._releases.model.steps import Padding
-from recloak._releases.nearest_points import REORDERED
+from recloak._releases.ordered_sums import LANES
 
 METRICS = ("squared", "weighted-squared", "weighted", "closeness-0.5", "closeness-1.0")
 _CELLS = 4_000_000  # cells of a block of rows: 16 MB
@@ -99,25 +97,27 @@ def _distances(share, n_shares, rows, centres, kind, scale, threshold, table):  
                 table[r, c] = _farther(rows, r, centres, c, threshold)
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED)
+@njit(cache=True, nogil=True)
 def _squared(rows, r, centres, c, scale):  # type: ignore[no-untyped-def]
-    total = np.float32(0)
-    for i in range(rows.shape[1]):
-        d = (rows[r, i] - centres[c, i]) * scale
-        total += d * d
-    return total / rows.shape[1]
+    totals = np.zeros(LANES, np.float32)  # side by side, in an order that is the same everywhere
+    for first in range(0, rows.shape[1], LANES):
+        for lane in range(min(LANES, rows.shape[1] - first)):
+            d = (rows[r, first + lane] - centres[c, first + lane]) * scale
+            totals[lane] += d * d
+    return totals.sum() / rows.shape[1]
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED)
+@njit(cache=True, nogil=True)
 def _weighted_squared(rows, r, centres, c, scale):  # type: ignore[no-untyped-def]
-    total = np.float32(0)
-    for i in range(rows.shape[1]):
-        d = abs(rows[r, i] - centres[c, i]) * scale
-        total += d * (np.float32(2) - d)
-    return total / rows.shape[1]
+    totals = np.zeros(LANES, np.float32)
+    for first in range(0, rows.shape[1], LANES):
+        for lane in range(min(LANES, rows.shape[1] - first)):
+            d = abs(rows[r, first + lane] - centres[c, first + lane]) * scale
+            totals[lane] += d * (np.float32(2) - d)
+    return totals.sum() / rows.shape[1]
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED)
+@njit(cache=True, nogil=True)
 def _weighted(rows, r, centres, c, scale):  # type: ignore[no-untyped-def]
     """Count a quarter for each of the bounds 1/8, 1/4, 1/2 and 3/4 that the difference reaches."""
     reached = 0
@@ -127,7 +127,7 @@ def _weighted(rows, r, centres, c, scale):  # type: ignore[no-untyped-def]
     return reached / (4.0 * rows.shape[1])
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED)
+@njit(cache=True, nogil=True)
 def _farther(rows, r, centres, c, threshold):  # type: ignore[no-untyped-def]
     farther = 0
     for i in range(rows.shape[1]):

@@ -12,8 +12,6 @@ The label of a fake edge is the group's mean prediction, on the same grid as all
 every item, so nothing needs to be added.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -24,6 +22,7 @@ from recloak._core.progress import task
 from recloak._core.randomness import Rng, randomness
 from recloak._ratings.model import Ratings, Scale
 from recloak._releases.diversity_kernels import added_bits, bits_of, bundle_gaps, feed_items, feed_sets, merge_cells
+from recloak._releases.embed import root
 from recloak._releases.grid import Grid
 from recloak._releases.group import GroupOptions, group
 from recloak._releases.homogenise import predicted_means
@@ -60,7 +59,7 @@ def diversify(
         groups, items = _fed_items(profiles, ratings, means, diversity.l)
     else:
         groups, items = _fed_sets(profiles, ratings, grouping, means, diversity)
-    return _with_cells(profiles, groups, items, means, grid), len(items)
+    return with_cells(profiles, groups, items, means, grid), len(items)
 
 
 def _fed_items(profiles: SparseProfiles, ratings: Ratings, means: GroupMeans, l: int) -> Cells:  # noqa: E741
@@ -70,7 +69,7 @@ def _fed_items(profiles: SparseProfiles, ratings: Ratings, means: GroupMeans, l:
     wanted = np.concatenate(([0], np.cumsum(l - holders[starved])))
     groups = np.empty(wanted[-1], np.int32)
     bits = bits_of(profiles.indptr, profiles.items, profiles.n_items)
-    feed_items(starved, bits, _points(means, ratings.popularity), wanted, groups)
+    feed_items(starved, bits, group_points_of(means, ratings.popularity), wanted, groups)
     return groups, np.repeat(starved, np.diff(wanted))
 
 
@@ -83,7 +82,7 @@ def _fed_sets(
     bits = bits_of(profiles.indptr, profiles.items, profiles.n_items)
     before = bits.copy()
     starts, members = grouping.members()
-    points = _points(means, ratings.popularity)
+    points = group_points_of(means, ratings.popularity)
     rows = (starts, members, ratings.indptr, ratings.items)
     with task("diversifying", grouping.n_groups) as advance:
         for first in range(0, grouping.n_groups, _GROUPS_AT_ONCE):
@@ -115,16 +114,14 @@ def _bundled(profiles: SparseProfiles, means: GroupMeans, l: int, rng: Rng) -> C
     return bundle_gaps(starts, groups, profiles.indptr, profiles.items, profiles.n_items)
 
 
-def _points(means: GroupMeans, popularity: NDArray[np.int64]) -> NDArray[np.float32]:
+def group_points_of(means: GroupMeans, popularity: NDArray[np.int64]) -> NDArray[np.float32]:
     """Place the groups so that their squared distance is that of their predicted rows, weighted by item popularity."""
     factors = np.concatenate((means.item_factors, np.ones((1, len(means.base)), np.float32))).astype(np.float64)
     gram = np.einsum("fi,gi,i->fg", factors, factors, popularity / popularity.sum())
-    values, vectors = np.linalg.eigh(gram)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return np.einsum("gf,fh->gh", np.column_stack((means.factors, means.bias)), root).astype(np.float32)
+    return np.einsum("gf,fh->gh", np.column_stack((means.factors, means.bias)), root(gram)).astype(np.float32)
 
 
-def _with_cells(
+def with_cells(
     profiles: SparseProfiles, groups: NDArray[np.int32], items: NDArray[np.int32], means: GroupMeans, grid: Grid
 ) -> SparseProfiles:
     """Add cells, labelled with mean predictions, keeping items ascending inside a group."""

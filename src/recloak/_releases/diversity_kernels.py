@@ -1,7 +1,5 @@
 """The compiled loops of `_releases.diversity`. Which groups hold an item is one bit per group, by item."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from recloak._core.compiling import njit

@@ -1,20 +1,19 @@
 """Lower the within-group error of one bin by exchanging members between near groups.
 
-With points x_u, weights w_u and the groups' plain means as centres, what is lowered is
+With points x_u, weights w_u and pulls c_u on the centre, what is lowered is
 
     E = sum_C ( sum_{u in C} w_u |x_u - S_C / n_C|^2  +  crowding W_C^2 / n_C^2 )
       = const + sum_C ( W_C |S_C|^2 / n_C^2 - 2 T_C . S_C / n_C + crowding W_C^2 / n_C^2 ),
 
-    S = sum x_u,  T = sum w_u x_u,  W = sum w_u  over the members of a group.
+    S = sum c_u x_u,  n = sum c_u,  T = sum w_u x_u,  W = sum w_u  over the members of a group.
 
-The label of a group is the plain mean of its members, so the weights never move a centre: they say how often a member's
-row is asked for. The second part is the noise that members' own ratings bring into each other's rows (see
-`_releases.group.crowding`); it keeps heavy raters apart. A swap of u in A and v in B, or a move of u from A to B,
+The weights say how often a member's row is asked for. Where the row of a group is the plain mean of its members, every
+c_u is 1 and the weights never move a centre; where it is fitted to all their ratings, c_u is w_u. The second part is
+the noise that members' own ratings bring into each other's rows (see `_releases.group.crowding`); it keeps heavy raters
+apart. A swap of u in A and v in B, or a move of u from A to B,
 changes two terms of the sum, and the change needs a few dot products only. Each is taken when it lowers E, so E never
 rises, and sizes stay in [k, 2k - 1].
 """
-
-from __future__ import annotations
 
 from typing import NamedTuple
 
@@ -23,9 +22,10 @@ from numpy.typing import NDArray
 
 from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
-from recloak._releases.nearest_points import REORDERED, as_columns, dot, measure_gaps, smallest
+from recloak._releases.nearest_points import as_columns, dot, measure_gaps, smallest
+from recloak._releases.ordered_sums import ordered_dots
 
-MASS, CROSS, SQUARE, TERM = range(4)  # columns of the totals
+MASS, CROSS, SQUARE, TERM, COUNT = range(5)  # columns of the totals
 NORM, ON_SUM, ON_PULL = range(3)  # columns of the dots
 _LEAST_GAIN = 1e-6  # share of a point's mean weighted norm: less is rounding, and could go round in circles
 LISTED = 28  # groups that are looked through for those near a point
@@ -36,25 +36,21 @@ class Groups(NamedTuple):
 
     points: NDArray[np.float32]  # (n, d) x_u
     weights: NDArray[np.float32]  # (n,) w_u
+    parts: NDArray[np.float32]  # (n,) c_u
     crowding: float
     labels: NDArray[np.int32]  # (n,) group of each point
     members: NDArray[np.int32]  # (n_groups, 2k - 1) points of each group
     sizes: NDArray[np.int32]  # (n_groups,)
     sums: NDArray[np.float32]  # (n_groups, d) S
     pulls: NDArray[np.float32]  # (n_groups, d) T
-    totals: NDArray[np.float64]  # (n_groups, 4) W, T . S, S . S and the group's part of E: every array costs compiling
+    totals: NDArray[np.float64]  # (n_groups, 5) W, T . S, S . S, the group's part of E, n: every array costs compiling
     dots: NDArray[np.float32]  # (n, 3) |x_u|^2, and x_u . S and x_u . T of its own group
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED, forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def three_dots(points, v, u, sums, pulls, g):  # type: ignore[no-untyped-def]
     """Multiply point v by point u, by the sum and by the pull of group g: one pass, for most time is spent here."""
-    both, on_sum, on_pull = np.float32(0), np.float32(0), np.float32(0)
-    for j in range(points.shape[1]):
-        both += points[v, j] * points[u, j]
-        on_sum += points[v, j] * sums[g, j]
-        on_pull += points[v, j] * pulls[g, j]
-    return both, on_sum, on_pull
+    return ordered_dots(points, v, u, sums, pulls, g)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -63,23 +59,24 @@ def term(cross, square, mass, share, crowding):  # type: ignore[no-untyped-def]
     return share * (share * mass * (square + crowding * mass) - 2.0 * cross)
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED)
+@njit(cache=True, nogil=True)
 def tally(groups, first, stop):  # type: ignore[no-untyped-def]
     """Sum up some consecutive groups from their members, afresh, so that no rounding piles up."""
-    points, weights, crowding, _, members, sizes, sums, pulls, totals, dots = groups
+    points, weights, parts, crowding, _, members, sizes, sums, pulls, totals, dots = groups
     for g in range(first, stop):
-        mass = 0.0
+        mass, count = 0.0, 0.0
         for j in range(points.shape[1]):
             sums[g, j] = pulls[g, j] = 0.0
         for m in range(sizes[g]):
             u = members[g, m]
             mass += weights[u]
+            count += parts[u]
             for j in range(points.shape[1]):
-                sums[g, j] += points[u, j]
+                sums[g, j] += parts[u] * points[u, j]
                 pulls[g, j] += weights[u] * points[u, j]
         cross, square = np.float64(dot(pulls, g, sums, g)), np.float64(dot(sums, g, sums, g))
-        totals[g, MASS], totals[g, CROSS], totals[g, SQUARE] = mass, cross, square
-        totals[g, TERM] = term(cross, square, mass, 1.0 / sizes[g], crowding)
+        totals[g, MASS], totals[g, CROSS], totals[g, SQUARE], totals[g, COUNT] = mass, cross, square, count
+        totals[g, TERM] = term(cross, square, mass, 1.0 / count, crowding)
         for m in range(sizes[g]):
             u = np.int64(members[g, m])  # as g is, so that one form of `dot` is compiled
             dots[u, NORM] = dot(points, u, points, u)
@@ -90,6 +87,7 @@ def tally(groups, first, stop):  # type: ignore[no-untyped-def]
 def gather(
     points: NDArray[np.float32],
     weights: NDArray[np.float32],
+    parts: NDArray[np.float32],
     crowding: float,
     labels: NDArray[np.int32],
     n_groups: int,
@@ -101,17 +99,18 @@ def gather(
     members = np.zeros((n_groups, 2 * k - 1), np.int32)
     members[labels[order], np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)] = order
     sums, pulls = np.empty((n_groups, d), np.float32), np.empty((n_groups, d), np.float32)
-    totals, dots = np.empty((n_groups, 4), np.float64), np.empty((n, 3), np.float32)
-    groups = Groups(points, weights, crowding, labels, members, sizes.astype(np.int32), sums, pulls, totals, dots)
+    totals, dots = np.empty((n_groups, 5), np.float64), np.empty((n, 3), np.float32)
+    by_user = points, weights, parts, crowding, labels
+    groups = Groups(*by_user, members, sizes.astype(np.int32), sums, pulls, totals, dots)
     tally(groups, 0, n_groups)
     return groups
 
 
 def near_lists(groups: Groups, count: int) -> NDArray[np.int32]:
     """Return for each group the groups with the nearest centres: (n_groups, count)."""
-    n_groups, sizes = len(groups.sizes), groups.sizes.astype(np.int64)
-    columns = as_columns(groups.sums / sizes[:, None])
-    norms = (groups.totals[:, SQUARE] / sizes**2).astype(np.float32)
+    n_groups, counts = len(groups.sizes), groups.totals[:, COUNT]
+    columns = as_columns(groups.sums / counts[:, None])
+    norms = (groups.totals[:, SQUARE] / counts**2).astype(np.float32)
     lists, gaps = np.empty((n_groups, count), np.int32), np.empty(n_groups, np.float32)
     for g in range(n_groups):
         measure_gaps(columns, norms, n_groups, columns[:, g].copy(), gaps)
@@ -126,16 +125,16 @@ def find_near(groups, u, listed, near, gaps):  # type: ignore[no-untyped-def]
 
     A swap that lowers E lowers the part of one of the two at least, so it is found from that one's side.
     """
-    points, sums, totals, sizes, dots = groups.points, groups.sums, groups.totals, groups.sizes, groups.dots
+    points, sums, totals, dots, c = groups.points, groups.sums, groups.totals, groups.dots, groups.parts[u]
     A, norm, on_sum, found = groups.labels[u], dots[u, NORM], dots[u, ON_SUM], 0
-    rest = 1.0 / (sizes[A] - 1)
-    on_rest = on_sum - norm
-    limit = rest * (rest * (totals[A, SQUARE] - 2.0 * on_sum + norm) - 2.0 * on_rest)
+    rest = 1.0 / (totals[A, COUNT] - c)
+    on_rest = on_sum - c * norm
+    limit = rest * (rest * (totals[A, SQUARE] - 2.0 * c * on_sum + c * c * norm) - 2.0 * on_rest)
     for place in range(len(listed)):
         B = np.int64(listed[place])
         if B == A:
             continue
-        share = 1.0 / sizes[B]
+        share = 1.0 / totals[B, COUNT]
         gap = share * (share * totals[B, SQUARE] - 2.0 * dot(points, u, sums, B))
         if gap > limit or (found == len(near) and gap >= gaps[found - 1]):
             continue
@@ -149,19 +148,19 @@ def find_near(groups, u, listed, near, gaps):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def moved(cross, square, mass, size, crowding, sign, w, norm, on_sum, on_pull):  # type: ignore[no-untyped-def]
+def moved(cross, square, mass, count, crowding, sign, w, c, norm, on_sum, on_pull):  # type: ignore[no-untyped-def]
     """Compute a group's part of E after a point came (sign 1) or went (-1); on_sum is x . S, on_pull is x . T."""
-    cross += sign * (on_pull + w * on_sum) + w * norm
-    square += sign * 2.0 * on_sum + norm
-    return term(cross, square, mass + sign * w, 1.0 / (size + sign), crowding)
+    cross += sign * (c * on_pull + w * on_sum) + c * w * norm
+    square += sign * 2.0 * c * on_sum + c * c * norm
+    return term(cross, square, mass + sign * w, 1.0 / (count + sign * c), crowding)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def swapped(cross, square, mass, share, crowding, d_w, d_sum, d_cross, gap, twist):  # type: ignore[no-untyped-def]
     """Compute a group's part of E after one point came in for another.
 
-    The differences are "in minus out": of w, of x . S, of x . T + w x . S; ``gap = |x_in - x_out|^2``,
-    ``twist = (w_in x_in - w_out x_out) . (x_in - x_out)``.
+    The differences are "in minus out": of w, of c x . S, of c x . T + w x . S; ``gap = |c_in x_in - c_out x_out|^2``,
+    ``twist = (w_in x_in - w_out x_out) . (c_in x_in - c_out x_out)``.
     """
     return term(cross + d_cross + twist, square + 2.0 * d_sum + gap, mass + d_w, share, crowding)
 
@@ -172,31 +171,35 @@ def best_change(groups, u, k, near):  # type: ignore[no-untyped-def]
 
     Fields are taken out of the tuple once: to do so in the loop would cost more than the arithmetic.
     """
-    points, weights, crowding, labels, members, sizes, sums, pulls, totals, dots = groups
+    points, weights, parts, crowding, labels, members, sizes, sums, pulls, totals, dots = groups
     A, w_u, norm_u, on_sum, on_pull = labels[u], weights[u], dots[u, NORM], dots[u, ON_SUM], dots[u, ON_PULL]
-    mass_a, cross_a, square_a = totals[A, MASS], totals[A, CROSS], totals[A, SQUARE]
-    share_a, cross_u = 1.0 / sizes[A], on_pull + w_u * on_sum
+    mass_a, cross_a, square_a, count_a = totals[A, MASS], totals[A, CROSS], totals[A, SQUARE], totals[A, COUNT]
+    c_u = parts[u]
+    cross_u = c_u * on_pull + w_u * on_sum
     best, to, place = 0.0, np.int64(-1), -1
     for n in range(len(near)):
         B = np.int64(near[n])
-        now, share_b = totals[A, TERM] + totals[B, TERM], 1.0 / sizes[B]
+        now, count_b = totals[A, TERM] + totals[B, TERM], totals[B, COUNT]
         mass_b, cross_b, square_b = totals[B, MASS], totals[B, CROSS], totals[B, SQUARE]
         sum_u, pull_u = dot(points, u, sums, B), dot(points, u, pulls, B)
         if sizes[A] > k and sizes[B] < 2 * k - 1:
-            after = moved(cross_a, square_a, mass_a, sizes[A], crowding, -1, w_u, norm_u, on_sum, on_pull)
-            after += moved(cross_b, square_b, mass_b, sizes[B], crowding, 1, w_u, norm_u, sum_u, pull_u)
+            after = moved(cross_a, square_a, mass_a, count_a, crowding, -1, w_u, c_u, norm_u, on_sum, on_pull)
+            after += moved(cross_b, square_b, mass_b, count_b, crowding, 1, w_u, c_u, norm_u, sum_u, pull_u)
             if now - after > best:
                 best, to, place = now - after, B, -1
         for m in range(sizes[B]):
             v = members[B, m]
-            w_v, norm_v, d_w = weights[v], dots[v, NORM], weights[v] - w_u
+            w_v, c_v, norm_v, d_w = weights[v], parts[v], dots[v, NORM], weights[v] - w_u
             both, sum_v, pull_v = three_dots(points, v, u, sums, pulls, A)
-            gap = norm_u + norm_v - 2.0 * both
-            twist = w_v * norm_v + w_u * norm_u - (w_u + w_v) * both
-            d_sum, d_cross = sum_v - on_sum, pull_v + w_v * sum_v - cross_u
-            after = swapped(cross_a, square_a, mass_a, share_a, crowding, d_w, d_sum, d_cross, gap, twist)
-            d_sum, d_cross = sum_u - dots[v, ON_SUM], pull_u + w_u * sum_u - dots[v, ON_PULL] - w_v * dots[v, ON_SUM]
-            after += swapped(cross_b, square_b, mass_b, share_b, crowding, -d_w, d_sum, d_cross, gap, twist)
+            gap = c_u * c_u * norm_u + c_v * c_v * norm_v - 2.0 * c_u * c_v * both
+            twist = c_v * w_v * norm_v + c_u * w_u * norm_u - (c_v * w_u + c_u * w_v) * both
+            d_sum, d_cross = c_v * sum_v - c_u * on_sum, c_v * pull_v + w_v * sum_v - cross_u
+            share = 1.0 / (count_a + (c_v - c_u))
+            after = swapped(cross_a, square_a, mass_a, share, crowding, d_w, d_sum, d_cross, gap, twist)
+            d_sum = c_u * sum_u - c_v * dots[v, ON_SUM]
+            d_cross = c_u * pull_u + w_u * sum_u - c_v * dots[v, ON_PULL] - w_v * dots[v, ON_SUM]
+            share = 1.0 / (count_b + (c_u - c_v))
+            after += swapped(cross_b, square_b, mass_b, share, crowding, -d_w, d_sum, d_cross, gap, twist)
             if now - after > best:
                 best, to, place = now - after, B, m
     return best, to, place
@@ -228,6 +231,7 @@ def change(groups, u, B, place):  # type: ignore[no-untyped-def]
 def exchange_bins(
     points: NDArray[np.float32],
     weights: NDArray[np.float32],
+    parts: NDArray[np.float32],
     crowding: float,
     labels: NDArray[np.int32],
     groups: tuple[NDArray[np.int64], NDArray[np.int64]],
@@ -243,7 +247,7 @@ def exchange_bins(
     bin b holds the groups ``order[starts[b]:starts[b + 1]]``.
     """
     gains = np.zeros(len(bins[1]) - 1)
-    work = (points, weights, crowding, labels), groups, bins, (k, near, rounds)
+    work = (points, weights, parts, crowding, labels), groups, bins, (k, near, rounds)
     in_shares(_exchange_bins, len(gains), *work, gains, little=2)
     return float(gains.sum())
 
@@ -251,14 +255,14 @@ def exchange_bins(
 def _exchange_bins(
     share: int,
     n_shares: int,
-    users: tuple[NDArray[np.float32], NDArray[np.float32], float, NDArray[np.int32]],
+    users: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], float, NDArray[np.int32]],
     by_group: tuple[NDArray[np.int64], NDArray[np.int64]],
     bins: tuple[NDArray[np.int64], NDArray[np.int64]],
     limits: tuple[int, int, int],
     gains: NDArray[np.float64],
 ) -> None:
     """Cut out the points of each bin of a share, let its groups exchange members, and put the labels back."""
-    points, weights, crowding, labels = users
+    points, weights, parts, crowding, labels = users
     firsts, members = by_group
     order, starts = bins
     k, near, rounds = limits
@@ -267,7 +271,7 @@ def _exchange_bins(
         n_groups, sizes = len(chosen), firsts[chosen + 1] - firsts[chosen]
         own = np.repeat(np.arange(n_groups, dtype=np.int32), sizes)
         inside = members[np.arange(len(own)) + np.repeat(firsts[chosen] - np.cumsum(sizes) + sizes, sizes)]
-        groups = gather(points[inside], weights[inside], crowding, own, n_groups, k)
+        groups = gather(points[inside], weights[inside], parts[inside], crowding, own, n_groups, k)
         n_near, lists = min(near, n_groups - 1), near_lists(groups, min(LISTED, n_groups - 1))
         gains[b] = _exchange(groups, lists, np.empty(n_near, np.int32), np.empty(n_near, np.float32), k, rounds)
         labels[inside] = chosen[groups.labels]

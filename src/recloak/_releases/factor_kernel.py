@@ -5,13 +5,13 @@ its arrays overlap keeps loading and storing the sums; measured, plain loops too
 tile, whose 8 x 8 sums stay in registers. It is made of vectors of 8 floats, which every processor has in some form.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
+
+from recloak._releases.ordered_sums import fused_vectors
 
 TILE = 8  # rows and columns of a tile
 
@@ -87,5 +87,5 @@ def _repeated(builder: Any, data: Any, left: Any, i: int) -> Any:
 
 
 def _add_product(builder: Any, left: Any, right: Any, total: Any) -> Any:
-    """Give total + left * right, fused where the processor can."""
-    return builder.fadd(total, builder.fmul(left, right, flags=("contract",)), flags=("contract",))
+    """Give total + left * right with one rounding, on every processor (see `ordered_sums`)."""
+    return fused_vectors(builder, left, right, total)

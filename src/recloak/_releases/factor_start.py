@@ -5,8 +5,6 @@ of the cost (Halko, Martinsson & Tropp 2011, algorithm 4.4). Users and items are
 their number of ratings, so that the heaviest do not decide alone.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +13,6 @@ from recloak._core.threads import in_shares
 from recloak._releases.row_solver import RatingRows, even_blocks
 
 BIAS_RIDGE = np.float32(5.0)  # a bias is drawn towards 0 as if by so many ratings of 0
-_WEIGHT_EXPONENT = -0.25
 
 Biases = tuple[NDArray[np.float32], NDArray[np.float32]]
 
@@ -52,7 +49,12 @@ def start_directions(
 
 def row_weights(rows: RatingRows) -> NDArray[np.float32]:
     """Return the weight of each row, as a column."""
-    return (np.maximum(rows.counts, 1) ** _WEIGHT_EXPONENT).astype(np.float32)[:, None]
+    return inverse_fourth_root(rows.counts)
+
+
+def inverse_fourth_root(counts: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Return ``max(count, 1)^(-1/4)`` as a column, by square roots, which every processor rounds alike."""
+    return (1 / np.sqrt(np.sqrt(np.maximum(counts, 1)))).astype(np.float32)[:, None]
 
 
 def residual_product(

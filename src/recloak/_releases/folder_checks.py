@@ -1,14 +1,14 @@
 """Where a release goes: the public folder and the private one, checked before any work, put into place together."""
 
-from __future__ import annotations
-
+import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from recloak._core.errors import InputError
-from recloak._core.files import Place, require_folder_place, written_folders
+from recloak._core.errors import InputError, SourceError
+from recloak._core.files import Place, require_folder_place, sha256_of, written_folders
 from recloak._releases.model.release_format import MANIFEST
 
 ACCOUNT = "account.json"
@@ -57,3 +57,40 @@ def is_left_over(hidden: Path, public: Path) -> bool:
 
 def _names(folder: Path) -> set[str]:
     return {entry.name for entry in folder.iterdir()}
+
+
+def read_account(hidden: Path) -> dict[str, Any]:
+    """Return the account in a private folder; raise SourceError where there is none."""
+    if not (hidden / ACCOUNT).is_file():
+        raise SourceError(f"there is no {ACCOUNT}: not the private folder of a release", file=hidden)
+    try:
+        account = json.loads((hidden / ACCOUNT).read_text(encoding="utf-8"))
+    except ValueError:
+        raise SourceError("is not JSON", file=hidden / ACCOUNT) from None
+    if not isinstance(account, dict):
+        raise SourceError("is not a JSON object", file=hidden / ACCOUNT)
+    return account
+
+
+def require_private_of(hidden: Path, public: Path) -> None:
+    """Raise SourceError unless a private folder says who is who in the release that lies in ``public``.
+
+    With the mapping of others every attack would be scored against the wrong people, and look harmless.
+    """
+    if not (hidden / MAPPING).exists():
+        raise SourceError(f"there is no {MAPPING}: not the private folder of a release", file=hidden)
+    about = read_account(hidden).get("release")
+    about = about if isinstance(about, dict) else {}
+    if about.get("manifest_sha256") != sha256_of(public / MANIFEST):
+        raise SourceError(f"is the private folder of another release, or {public} was changed", file=hidden)
+    if about.get("mapping_sha256", digest := mapping_digest(hidden)) != digest:  # older accounts do not have it
+        raise SourceError(f"{MAPPING} was changed after the release was made", file=hidden)
+
+
+def mapping_digest(hidden: Path) -> str:
+    """Return the SHA-256 of who is who: of the file, or of the names and digests of its parts."""
+    mapping = hidden / MAPPING
+    if mapping.is_file():
+        return sha256_of(mapping)
+    parts = sorted(part for part in mapping.iterdir() if not part.name.startswith((".", "_")))
+    return hashlib.sha256("".join(f"{part.name} {sha256_of(part)}\n" for part in parts).encode()).hexdigest()

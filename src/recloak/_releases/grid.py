@@ -5,8 +5,6 @@ A mean of k' whole ratings shows k' by its denominator (3.2 in a group of five: 
 chosen by measurement (docs/decisions/labels-and-grid.md).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.errors import OptionError
+from recloak._core.frozen import make_read_only
 from recloak._ratings.model import Scale
 from recloak._releases.model.modes import MODES
 
@@ -37,6 +36,9 @@ class Grid:
     scale: Scale
     step: float | None
     values: NDArray[np.float32]  # (n_values,)
+
+    def __post_init__(self) -> None:
+        make_read_only(self.values)
 
     @property
     def bare(self) -> BareGrid:
@@ -64,7 +66,19 @@ def make_grid(scale: Scale, mode: str, wanted: float | str | None = None) -> Gri
     n_values = math.floor(scale.span / step + 1e-6) + 1
     if n_values > _MOST_VALUES:
         raise OptionError(f"grid must have at most {_MOST_VALUES} values on the scale, got {n_values}; or say none")
-    return Grid(scale, step, np.round(scale.low + step * np.arange(n_values), 6).astype(np.float32))
+    return Grid(scale, _shortest(scale, step, n_values), _values(scale, step, n_values))
+
+
+def _values(scale: Scale, step: float, n_values: int) -> NDArray[np.float32]:
+    return (np.round(scale.low + step * np.arange(n_values), 6) + 0.0).astype(np.float32)
+
+
+def _shortest(scale: Scale, step: float, n_values: int) -> float:
+    """Return the step with the fewest decimals for the same values: digits that do nothing could say anything."""
+    wanted = _values(scale, step, n_values)
+    shorter = (round(step, digits) for digits in range(17))
+    same = (one for one in shorter if np.array_equal(_values(scale, one, n_values), wanted))
+    return next((one for one in same if one > 0), step)
 
 
 def default_step(scale: Scale, mode: str) -> float:

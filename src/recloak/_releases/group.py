@@ -6,8 +6,6 @@ tree each time, exchange members (`exchange`). Time grows as m log m, memory as 
 own way is `sampled`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,6 +30,7 @@ START = 2560  # users of a bin when groups are started
 BIN = 10240  # users of a bin when groups exchange members: its points and sums stay in a core's cache
 ROUNDS = 2  # times that a bin is gone through in a sweep
 METHODS = ("default", "paper")
+ROWS = ("mean", "fit")
 _SAMPLE = 100_000  # ratings looked at to measure the residuals
 
 
@@ -40,6 +39,9 @@ class GroupOptions(Options):
     """How users are put into groups."""
 
     k: int = option(5, "size of the smallest group", at_least=2)
+    rows: str = option(
+        "mean", "what the row of a group will be: the mean of its members, or fitted to all their ratings", choices=ROWS
+    )
     method: str = option("default", "default: lowest error; paper: sampling and bounded t-means", choices=METHODS)
     sweeps: int | None = option(
         None, "times that groups, binned anew, exchange members (default); by default 1, of few users 2", at_least=0
@@ -90,11 +92,13 @@ def _by_exchange(
 ) -> NDArray[np.int32]:
     if ratings is None:
         return group_points(embed(padding), options.k, sweeps=options.sweeps, rng=rng)
+    fitted = options.rows == "fit"
     return group_points(
         embed(padding, ratings.popularity),
         options.k,
         weights=user_weights(ratings),
-        crowding=crowding(ratings, padding, rng.stream("crowding")),
+        fitted=fitted,
+        crowding=0.0 if fitted else crowding(ratings, padding, rng.stream("crowding")),
         sweeps=options.sweeps,
         rng=rng,
     )
@@ -126,17 +130,20 @@ def group_points(
     k: int,
     *,
     weights: NDArray[np.floating] | None = None,
+    fitted: bool = False,
     crowding: float = 0.0,
     sweeps: int | None = None,
     rng: Rng = None,
 ) -> NDArray[np.int32]:
-    """Label points with groups of k to 2k - 1 so that the weighted squared error to the groups' means is low.
+    """Label points with groups of k to 2k - 1 so that the weighted squared error to the groups' centres is low.
 
-    The points are first put into an order of their own, so that the numbering of the users does not matter.
+    A centre is the plain mean of its members, or, if ``fitted``, the weighted one. The points are first put into an
+    order of their own, so that the numbering of the users does not matter.
     """
     weights = np.ones(len(points)) if weights is None else weights
     canonical = _canonical(points)
-    work = _Work(_wide(points, canonical), weights[canonical].astype(np.float32), crowding, k)
+    ordered = weights[canonical].astype(np.float32)
+    work = _Work(_wide(points, canonical), ordered, ordered if fitted else np.ones_like(ordered), crowding, k)
     labels = np.empty(len(points), np.int32)
     sweeps = (2 if len(points) <= BIN else 1) if sweeps is None else sweeps
     labels[canonical] = _group_sorted(work, sweeps, randomness(rng))
@@ -158,6 +165,7 @@ class _Work(NamedTuple):
 
     points: NDArray[np.float32]
     weights: NDArray[np.float32]
+    parts: NDArray[np.float32]  # of each point in its group's centre
     crowding: float
     k: int
 
@@ -183,10 +191,10 @@ def _group_sorted(work: _Work, sweeps: int, rng: Randomness) -> NDArray[np.int32
 
 def _sweep(work: _Work, labels: NDArray[np.int32], stream: np.random.Generator) -> float:
     """Bin the groups anew by their centres and let the groups of a bin exchange members; give the gain."""
-    points, weights, crowding, k = work
+    points, weights, parts, crowding, k = work
     firsts, users = by_group(labels)
     centres = np.add.reduceat(points[users], firsts[:-1], axis=0) / np.diff(firsts)[:, None].astype(np.float32)
     bins = even_bins(centres.astype(np.float32), size=max(BIN // k, 8), unit=1, stream=stream)
     return exchange_bins(
-        points, weights, crowding, labels, (firsts, users), bins, k=k, near=NEAR, rounds=ROUNDS
+        points, weights, parts, crowding, labels, (firsts, users), bins, k=k, near=NEAR, rounds=ROUNDS
     )  # fmt: skip

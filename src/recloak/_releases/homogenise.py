@@ -6,11 +6,10 @@ Of a group C, with N(C) the items that some member rated and k' the number of me
     padded  all items,  label  = sum over all members of the padded row at o / |C|
 
 where the padded row holds the rating where there is one and the prediction elsewhere. The text divides by n or m; it
-must be |C|. Two holes of the text are closed by default: a label needs ``min_raters`` real raters behind it, and is
-rounded to a published grid (see `_releases.grid`).
+must be |C|. Three holes of the text are closed by default: a padded label is the group's prediction alone, for the
+raters' own ratings stand out from it (docs/decisions/labels-and-grid.md); a pure one needs ``min_raters`` real raters
+behind it; and both are rounded to a published grid (see `_releases.grid`).
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 
@@ -22,10 +21,13 @@ from recloak._core.errors import InputError
 from recloak._core.threads import in_shares
 from recloak._ratings.model import Ratings
 from recloak._releases.grid import Grid, make_grid
+from recloak._releases.group_fit import fit_groups
 from recloak._releases.model.steps import Grouping, Padding
 from recloak._releases.options import HomogeniseOptions
 from recloak._releases.profiles import FullProfiles, GroupMeans, Profiles, SparseProfiles, on_grid
 from recloak._releases.rating_tally import Tally, tally
+
+_COUNTED = 2048  # groups whose raters are counted where no label depends on them
 
 
 def homogenise(
@@ -36,19 +38,36 @@ def homogenise(
     if not (ratings.n_users == padding.shape[0] == len(grouping.labels) and ratings.n_items == padding.shape[1]):
         raise InputError("the ratings, the padding and the grouping must be of the same users and items")
     grid = make_grid(ratings.scale, options.mode, options.grid)
-    cells = tally(ratings, padding, grouping)
-    return profiles_of(cells, padding, grouping, options, grid)
+    cells, means = tally_for(ratings, padding, grouping, options), group_rows(ratings, padding, grouping, options)
+    return profiles_of(cells, means, grouping, options, grid)
 
 
-def profiles_of(cells: Tally, padding: Padding, grouping: Grouping, options: HomogeniseOptions, grid: Grid) -> Profiles:
-    """Return the profile of each group, made from its members' ratings as the mode says."""
-    return ROW_MAKERS[options.mode](cells, group_means(padding, grouping), grouping, options, grid)
+def profiles_of(
+    cells: Tally, means: GroupMeans, grouping: Grouping, options: HomogeniseOptions, grid: Grid
+) -> Profiles:
+    """Return the profile of each group, made as the mode says from its members' ratings and what is predicted."""
+    return ROW_MAKERS[options.mode](cells, means, grouping, options, grid)
+
+
+def tally_for(ratings: Ratings, padding: Padding, grouping: Grouping, options: HomogeniseOptions) -> Tally:
+    """Count the raters of each cell; beside labels of the model alone some groups are enough, for the account."""
+    if options.labels_of == "raters":
+        return tally(ratings, padding, grouping)
+    return tally(ratings, None, grouping, every=max(1, grouping.n_groups // _COUNTED))
+
+
+def group_rows(ratings: Ratings, padding: Padding, grouping: Grouping, options: HomogeniseOptions) -> GroupMeans:
+    """Return what is predicted for each group: fitted to its ratings, or, beside labels of the raters, the mean."""
+    if options.labels_of == "model":
+        return fit_groups(ratings, padding, grouping)
+    return group_means(padding, grouping)
 
 
 def _pure_rows(
     cells: Tally, means: GroupMeans, grouping: Grouping, options: HomogeniseOptions, grid: Grid
 ) -> SparseProfiles:
     cells = cells if options.max_link is None else within_cap(cells, grouping, options.max_link)
+    cells = cells if options.min_shown is None else with_raters(cells, options.min_shown)
     labels = _pure_labels(cells, means, grouping, options.min_raters, grid)
     return SparseProfiles(cells.indptr, cells.items, labels, len(means.base))
 
@@ -56,6 +75,9 @@ def _pure_rows(
 def _padded_rows(
     cells: Tally, means: GroupMeans, grouping: Grouping, options: HomogeniseOptions, grid: Grid
 ) -> FullProfiles:
+    if options.labels_of == "model":
+        nothing = np.zeros(grouping.n_groups + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
+        return FullProfiles(means, *nothing, grid)
     return FullProfiles(means, *_corrections(cells, grouping, options.min_raters), grid)
 
 
@@ -71,9 +93,20 @@ def within_cap(cells: Tally, grouping: Grouping, max_link: float) -> Tally:
     Whoever knows a person's group is sure of the person's link to a shown item to the degree k' / |C|.
     """
     kept = cells.raters / np.repeat(grouping.sizes, np.diff(cells.indptr)) <= max_link  # 3 / 5 is the float 0.6
+    return _kept(cells, kept, f"max_link {max_link:g} leaves a group without a single item; raise it, or raise k")
+
+
+def with_raters(cells: Tally, min_shown: int) -> Tally:
+    """Return the cells that at least so many members rated."""
+    sentence = f"min_shown {min_shown} leaves a group without a single item; lower it, or raise k"
+    return _kept(cells, cells.raters >= min_shown, sentence)
+
+
+def _kept(cells: Tally, kept: NDArray[np.bool_], sentence: str) -> Tally:
+    """Return some of the cells; raise InputError with the sentence if a group has none of them."""
     counts = _count_by_group(cells.indptr, kept)
     if not counts.all():
-        raise InputError(f"max_link {max_link:g} leaves a group without a single item; raise it, or raise k")
+        raise InputError(sentence)
     indptr = np.concatenate(([0], np.cumsum(counts)))
     return Tally(indptr, cells.items[kept], cells.raters[kept], cells.sums[kept], cells.surprises[kept])
 

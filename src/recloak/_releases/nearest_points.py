@@ -4,24 +4,19 @@ Points stand in columns, a dimension in each row, so that wide registers run ove
 ``|c|^2`` that all points share is ``|x|^2 - 2 c . x``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.compiling import njit
+from recloak._releases.ordered_sums import fused, ordered_dot
 
-REORDERED = {"contract", "reassoc", "nsz", "arcp"}  # lets loops use wide registers; the compiled order stays fixed
 _AT_ONCE = 4  # dimensions added in one pass, so that a sum is loaded and stored a quarter as often
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED, forceinline=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def dot(xs, x, ys, y):  # type: ignore[no-untyped-def]
     """Multiply row x of one table by row y of another; rows are not cut out first, for that costs more than this."""
-    total = np.float32(0)
-    for j in range(xs.shape[1]):
-        total += xs[x, j] * ys[y, j]
-    return total
+    return ordered_dot(xs, x, ys, y, xs.shape[1])
 
 
 def as_columns(points: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -32,16 +27,14 @@ def as_columns(points: NDArray[np.floating]) -> NDArray[np.float32]:
     return columns
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED)
+@njit(cache=True, nogil=True)
 def measure_norms(points, norms):  # type: ignore[no-untyped-def]
     """Fill in ``|x|^2`` of every point."""
     for m in range(len(points)):
-        norms[m] = 0
-        for j in range(points.shape[1]):
-            norms[m] += points[m, j] * points[m, j]
+        norms[m] = dot(points, m, points, m)
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED)
+@njit(cache=True, nogil=True)
 def measure_gaps(columns, norms, n, centre, gaps):  # type: ignore[no-untyped-def]
     """Fill in ``|x|^2 - 2 c . x`` of the first n points."""
     for m in range(n):
@@ -49,8 +42,8 @@ def measure_gaps(columns, norms, n, centre, gaps):  # type: ignore[no-untyped-de
     for j in range(0, len(columns), _AT_ONCE):
         a, b, c, d = -2 * centre[j], -2 * centre[j + 1], -2 * centre[j + 2], -2 * centre[j + 3]
         for m in range(n):
-            first, second = a * columns[j, m] + b * columns[j + 1, m], c * columns[j + 2, m] + d * columns[j + 3, m]
-            gaps[m] += first + second
+            half = fused(b, columns[j + 1, m], fused(a, columns[j, m], gaps[m]))
+            gaps[m] = fused(d, columns[j + 3, m], fused(c, columns[j + 2, m], half))
 
 
 @njit(cache=True, nogil=True)

@@ -1,75 +1,45 @@
-"""A full table of profiles to Parquet: every group has every item, and labels are numbers of a grid's values."""
-
-from __future__ import annotations
+"""A table to a Parquet file of our own pages, one row group for each block; the rows decide every byte."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
-import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
-
-from recloak._releases.parquet_pages import (
-    MAGIC,
-    ColumnChunk,
-    coded_chunk,
-    footer,
-    foreign_chunk,
-    packed_codes,
-    row_group,
-    runs_of,
-)
-from recloak._releases.table_writing import ItemColumn, settings
+from recloak._releases.parquet_pages import MAGIC, ColumnChunk, footer, row_group
 
 
 class PackedSink:
-    """Takes the blocks of one table in order; every block becomes one row group."""
+    """Takes the row groups of one table in order."""
 
-    def __init__(self, file: BinaryIO, name: str, items: ItemColumn, values: NDArray[np.float32]) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._columns = [name, "item", "rating"]
-        self._values = values
-        self._items = lru_cache(maxsize=1)(lambda n_rows, n_items: _item_chunk(items, n_rows, n_items))
+        self._kinds: dict[str, str] = {}  # physical types, by column
         self._row_groups: list[bytes] = []
-        self._kinds: list[str] = []
         self._n_rows = 0
         file.write(MAGIC)
 
-    def write(self, names: NDArray[np.int32], codes: NDArray[np.uint8]) -> None:
-        """Append the groups of these names with the labels of these numbers: (n_groups, n_items)."""
-        n_groups, n_items = codes.shape
-        chunks = [
-            coded_chunk(names, runs_of(n_groups, n_items), codes.size),
-            self._items(n_groups, n_items),
-            coded_chunk(self._values, packed_codes(codes.reshape(-1), len(self._values)), codes.size),
-        ]
-        self._row_groups.append(row_group(self._file.tell(), self._columns, chunks))
-        for chunk in chunks:
+    def write(self, chunks: dict[str, ColumnChunk]) -> None:
+        """Append a row group."""
+        places = []
+        for chunk in chunks.values():
+            places.append(self._file.tell())
             self._file.write(chunk.pages)
-        self._kinds = [chunk.kind for chunk in chunks]
-        self._n_rows += codes.size
+        self._row_groups.append(row_group(list(chunks), list(chunks.values()), places))
+        self._kinds = {name: chunk.kind for name, chunk in chunks.items()}
+        self._n_rows += next(iter(chunks.values())).n_values
 
     def close(self) -> None:
         """Write the end of the file."""
-        self._file.write(footer(self._columns, self._kinds, self._n_rows, self._row_groups))
-
-
-def _item_chunk(items: ItemColumn, n_rows: int, n_items: int) -> ColumnChunk:
-    """Return the column of all items, again for each row."""
-    every = np.tile(np.arange(n_items, dtype=np.int32), n_rows)
-    field = pa.field("item", items.type, nullable=False)
-    return foreign_chunk(items.of(every), field, **settings({"item": items.type}, gridded=True))
+        kinds = list(self._kinds.values())
+        self._file.write(footer(list(self._kinds), kinds, self._n_rows, self._row_groups))
 
 
 @contextmanager
-def packed_file(path: Path, name: str, items: ItemColumn, values: NDArray[np.float32]) -> Iterator[PackedSink]:
-    """Open a table ``name``, ``item``, ``rating`` for writing; its time of change is a fixed moment."""
+def packed_file(path: Path) -> Iterator[PackedSink]:
+    """Open a Parquet file for writing; its time of change is a fixed moment."""
     with path.open("wb") as file:
-        sink = PackedSink(file, name, items, values)
+        sink = PackedSink(file)
         yield sink
         sink.close()
     os.utime(path, (0, 0))

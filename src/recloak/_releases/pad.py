@@ -5,8 +5,6 @@ default is a regularised factorisation, and a caller may pass a function of thei
 whoever builds a released cell puts the rating in place of the prediction.
 """
 
-from __future__ import annotations
-
 from recloak._core.errors import InputError
 from recloak._core.randomness import Rng, randomness
 from recloak._ratings.model import Ratings

@@ -1,30 +1,24 @@
-"""The few parts of the Parquet format that a full table of profiles needs, written byte by byte.
+"""The few parts of the Parquet format that a release needs, written byte by byte.
 
-A general writer looks every value up in a dictionary. In a full table each group is one run, the items are the same in
-every block, and labels are numbers on a grid already, so its pages are made in a twentieth of the time. Format: Apache
-Parquet 2 (parquet.thrift), metadata in Thrift's compact protocol.
+A general writer may split pages, choose encodings and add statistics as it likes, and the next version of it likes
+otherwise. Here the same rows give the same bytes, so that a verifier can account for each of them; and a page is made
+in a twentieth of the time. Format: Apache Parquet 2 (parquet.thrift), metadata in Thrift's compact protocol.
 """
 
-from __future__ import annotations
-
-import io
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from recloak._core.compiling import njit
+from recloak._releases.page_encodings import differences, packed_codes, runs_of, varint
 
 MAGIC = b"PAR1"
 _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12  # kinds of fields of the compact protocol
 _DATA_PAGE, _DICTIONARY_PAGE = 0, 2
-_PLAIN, _RLE, _BY_DICTIONARY = 0, 3, 8  # encodings
-_ENCODINGS = {"PLAIN": 0, "RLE": 3, "DELTA_BINARY_PACKED": 5, "RLE_DICTIONARY": 8}
-_CODECS = {"UNCOMPRESSED": 0, "ZSTD": 6}
+_PLAIN, _RLE, _DELTAS, _BY_DICTIONARY = 0, 3, 5, 8  # encodings
+_KINDS = {"int32": "INT32", "int64": "INT64", "float32": "FLOAT"}
 _TYPES = {"INT32": 1, "INT64": 2, "FLOAT": 4, "BYTE_ARRAY": 6}
-_REQUIRED, _UTF8 = 0, 0
+_UNCOMPRESSED, _REQUIRED, _UTF8 = 0, 0, 0
 
 Field = tuple[int, int, bytes]  # number, kind, bytes
 
@@ -34,22 +28,9 @@ class ColumnChunk(NamedTuple):
 
     pages: bytes
     kind: str  # physical type
-    encodings: tuple[str, ...]
-    codec: str
+    encodings: tuple[int, ...]
     n_values: int
-    n_bytes: int  # before compression
-    data_page: int  # where the data pages begin
-    has_dictionary: bool
-
-
-def varint(number: int) -> bytes:
-    """Write a number, seven bits a byte, the lowest first."""
-    out = bytearray()
-    while number >= 0x80:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
+    dictionary: int = 0  # bytes of the dictionary's page, which comes first; 0: there is none
 
 
 def _integer(number: int) -> bytes:
@@ -73,102 +54,82 @@ def _struct(*fields: Field) -> bytes:
     return out + b"\0"
 
 
-def _page(kind: int, content: bytes, n_values: int) -> bytes:
-    """Return a page that is not compressed, with its header."""
+def _page(content: bytes, n_values: int, encoding: int) -> bytes:
+    """Return a page of data with its header."""
+    encodings = [(field, _I32, _integer(value)) for field, value in ((2, encoding), (3, _RLE), (4, _RLE))]
+    said: Field = (5, _STRUCT, _struct((1, _I32, _integer(n_values)), *encodings))
+    return _with_header(_DATA_PAGE, content, said)
+
+
+def _dictionary_page(content: bytes, n_values: int) -> bytes:
+    said: Field = (7, _STRUCT, _struct((1, _I32, _integer(n_values)), (2, _I32, _integer(_PLAIN))))
+    return _with_header(_DICTIONARY_PAGE, content, said)
+
+
+def _with_header(kind: int, content: bytes, said: Field) -> bytes:
     size = _integer(len(content))
-    if kind == _DICTIONARY_PAGE:
-        said: Field = (7, _STRUCT, _struct((1, _I32, _integer(n_values)), (2, _I32, _integer(_PLAIN))))
-    else:
-        encodings = [(field, _I32, _integer(value)) for field, value in ((2, _BY_DICTIONARY), (3, _RLE), (4, _RLE))]
-        said = (5, _STRUCT, _struct((1, _I32, _integer(n_values)), *encodings))
     return _struct((1, _I32, _integer(kind)), (2, _I32, size), (3, _I32, size), said) + content
 
 
-def coded_chunk(values: NDArray[np.int32] | NDArray[np.float32], codes: bytes, n_values: int) -> ColumnChunk:
-    """Return a column whose values stand in a dictionary; ``codes`` are their places in it, encoded already."""
-    dictionary = _page(_DICTIONARY_PAGE, values.tobytes(), len(values))
-    data = _page(_DATA_PAGE, codes, n_values)
-    kind = "FLOAT" if values.dtype == np.float32 else "INT32"
-    size = len(dictionary) + len(data)
-    encodings = ("PLAIN", "RLE", "RLE_DICTIONARY")
-    return ColumnChunk(dictionary + data, kind, encodings, "UNCOMPRESSED", n_values, size, len(dictionary), True)
+def run_chunk(names: NDArray[np.int32], counts: NDArray[np.integer]) -> ColumnChunk:
+    """Return a column of names, each repeated so many times."""
+    return _coded(names.tobytes(), len(names), "INT32", runs_of(counts), int(counts.sum()))
 
 
-def runs_of(n_runs: int, length: int) -> bytes:
-    """Encode the numbers 0 to n_runs - 1, each repeated so many times."""
-    width = bits_for(n_runs)
-    n_bytes, head = -(-width // 8), varint(length << 1)
-    return bytes([width]) + b"".join(head + number.to_bytes(n_bytes, "little") for number in range(n_runs))
+def label_chunk(values: NDArray[np.float32], codes: NDArray[np.integer]) -> ColumnChunk:
+    """Return a column of labels; ``codes`` are their places among all values of the grid."""
+    return _coded(values.tobytes(), len(values), "FLOAT", packed_codes(codes, len(values)), len(codes))
 
 
-def packed_codes(codes: NDArray[np.uint8], n_codes: int) -> bytes:
-    """Encode codes below ``n_codes`` in as few bits as hold them, eight codes at a time."""
-    width, n_eights = bits_for(n_codes), -(-len(codes) // 8)
-    packed = np.zeros((n_eights, width), np.uint8)
-    _pack(codes, width, packed)
-    return bytes([width]) + varint(n_eights << 1 | 1) + packed.tobytes()
+def text_chunk(texts: list[str], codes: NDArray[np.integer]) -> ColumnChunk:
+    """Return a column of texts; ``codes`` are their places among the given ones."""
+    encoded = [text.encode() for text in texts]
+    content = b"".join(len(text).to_bytes(4, "little") + text for text in encoded)
+    return _coded(content, len(texts), "BYTE_ARRAY", packed_codes(codes, len(texts)), len(codes))
 
 
-def bits_for(n_codes: int) -> int:
-    """Return the bits that the numbers below ``n_codes`` need, at least one."""
-    return max(1, (n_codes - 1).bit_length())
+def _coded(values: bytes, n_values: int, kind: str, codes: bytes, n_rows: int) -> ColumnChunk:
+    dictionary = _dictionary_page(values, n_values)
+    data = _page(codes, n_rows, _BY_DICTIONARY)
+    return ColumnChunk(dictionary + data, kind, (_PLAIN, _RLE, _BY_DICTIONARY), n_rows, len(dictionary))
 
 
-@njit(cache=True, nogil=True)
-def _pack(codes, width, packed):  # type: ignore[no-untyped-def]
-    for eight in range(len(packed)):
-        word = np.uint64(0)
-        for place in range(min(8, len(codes) - 8 * eight)):
-            word |= np.uint64(codes[8 * eight + place]) << np.uint64(width * place)
-        for byte in range(width):
-            packed[eight, byte] = word & np.uint64(0xFF)
-            word >>= np.uint64(8)
+def number_chunk(values: NDArray[np.int32] | NDArray[np.int64]) -> ColumnChunk:
+    """Return a column of whole numbers as differences."""
+    page = _page(differences(values), len(values), _DELTAS)
+    return ColumnChunk(page, _KINDS[values.dtype.name], (_DELTAS,), len(values))
 
 
-def foreign_chunk(column: pa.Array, field: pa.Field, **settings: object) -> ColumnChunk:
-    """Return a column as pyarrow writes it, its pages cut out of a file of its own."""
-    file = io.BytesIO()
-    table = pa.table([column], schema=pa.schema([field]))
-    pq.write_table(table, file, row_group_size=max(len(table), 1), **settings)
-    said = pq.read_metadata(file).row_group(0).column(0)
-    start = said.dictionary_page_offset if said.has_dictionary_page else said.data_page_offset
-    pages = file.getvalue()[start : start + said.total_compressed_size]
-    return ColumnChunk(
-        pages,
-        said.physical_type,
-        tuple(said.encodings),
-        said.compression,
-        said.num_values,
-        said.total_uncompressed_size,
-        said.data_page_offset - start,
-        said.has_dictionary_page,
-    )
+def plain_chunk(values: NDArray[np.float32]) -> ColumnChunk:
+    """Return a column of any numbers as they are."""
+    return ColumnChunk(_page(values.tobytes(), len(values), _PLAIN), "FLOAT", (_PLAIN,), len(values))
 
 
-def row_group(start: int, names: list[str], chunks: list[ColumnChunk]) -> bytes:
-    """Return the footer's entry of a row group that begins at a place of the file."""
-    entries, place = [], start
-    for name, chunk in zip(names, chunks, strict=True):
-        entries.append(_struct((2, _I64, _integer(place)), (3, _STRUCT, _column_metadata(name, chunk, place))))
-        place += len(chunk.pages)
-    n_bytes = sum(chunk.n_bytes for chunk in chunks)
+def row_group(names: list[str], chunks: list[ColumnChunk], places: list[int]) -> bytes:
+    """Return the footer's entry of a row group whose chunks lie at these places of the file."""
+    entries = [
+        _struct((2, _I64, _integer(place)), (3, _STRUCT, _column_metadata(name, chunk, place)))
+        for name, chunk, place in zip(names, chunks, places, strict=True)
+    ]
+    n_bytes = sum(len(chunk.pages) for chunk in chunks)
     return _struct(
         (1, _LIST, _list(_STRUCT, entries)), (2, _I64, _integer(n_bytes)), (3, _I64, _integer(chunks[0].n_values))
     )
 
 
 def _column_metadata(name: str, chunk: ColumnChunk, place: int) -> bytes:
+    size = _integer(len(chunk.pages))
     fields = [
         (1, _I32, _integer(_TYPES[chunk.kind])),
-        (2, _LIST, _list(_I32, [_integer(_ENCODINGS[encoding]) for encoding in chunk.encodings])),
+        (2, _LIST, _list(_I32, [_integer(encoding) for encoding in chunk.encodings])),
         (3, _LIST, _list(_BINARY, [_text(name)])),
-        (4, _I32, _integer(_CODECS[chunk.codec])),
+        (4, _I32, _integer(_UNCOMPRESSED)),
         (5, _I64, _integer(chunk.n_values)),
-        (6, _I64, _integer(chunk.n_bytes)),
-        (7, _I64, _integer(len(chunk.pages))),
-        (9, _I64, _integer(place + chunk.data_page)),
+        (6, _I64, size),
+        (7, _I64, size),
+        (9, _I64, _integer(place + chunk.dictionary)),
     ]
-    if chunk.has_dictionary:
+    if chunk.dictionary:
         fields.append((11, _I64, _integer(place)))
     return _struct(*fields)
 

@@ -4,8 +4,6 @@ Two kinds with one face (`Profiles`): `SparseProfiles` hold their cells; `FullPr
 hold only what the labels are made of, so that 1.7 billion cells of a Netflix-sized padded release never exist at once.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
@@ -14,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.compiling import njit
+from recloak._core.frozen import make_read_only
 from recloak._core.results import sizes_only
 from recloak._core.threads import in_shares
 from recloak._releases.grid import Grid
+from recloak._releases.ordered_sums import fused
 
 _ROWS = 16  # rows that walk together over one tile of item factors
 _TILE = 1024  # items of a tile: rank 40 in float32 is 160 kB, which stays in the second cache
@@ -62,6 +62,9 @@ class SparseProfiles:
 
     __repr__ = sizes_only
 
+    def __post_init__(self) -> None:
+        make_read_only(self.indptr, self.items, self.labels)
+
     @property
     def counts(self) -> NDArray[np.int64]:
         """Number of items in each group's profile."""
@@ -99,6 +102,9 @@ class FullProfiles:
     grid: Grid
 
     __repr__ = sizes_only
+
+    def __post_init__(self) -> None:
+        make_read_only(*self.means, self.indptr, self.items, self.corrections)
 
     @property
     def n_items(self) -> int:
@@ -159,7 +165,7 @@ def _gather(groups, from_indptr, from_items, from_labels, indptr, items, labels)
             labels[indptr[row] + c] = from_labels[start + c]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(cache=True, nogil=True)
 def _add_tile(out, bias, base, factors, item_factors, left):  # type: ignore[no-untyped-def]
     """Fill one row's tile, four factors at a time, so that a value is loaded and stored a quarter as often."""
     n, rank = len(out), len(factors)
@@ -170,11 +176,12 @@ def _add_tile(out, bias, base, factors, item_factors, left):  # type: ignore[no-
         p, q = item_factors[f, left : left + n], item_factors[f + 1, left : left + n]
         r, s = item_factors[f + 2, left : left + n], item_factors[f + 3, left : left + n]
         for i in range(n):
-            out[i] += (a * p[i] + b * q[i]) + (c * r[i] + d * s[i])
+            half = fused(b, q[i], fused(a, p[i], out[i]))
+            out[i] = fused(d, s[i], fused(c, r[i], half))
     for f in range(rank - rank % 4, rank):
         a, p = factors[f], item_factors[f, left : left + n]
         for i in range(n):
-            out[i] += a * p[i]
+            out[i] = fused(a, p[i], out[i])
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -194,7 +201,7 @@ def _fill_share(share: int, n_shares: int, *work: Any) -> None:
     _fill(share, n_shares, *work, np.empty(_TILE, np.float32), np.empty(_ROWS, np.int64))
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(cache=True, nogil=True)
 def _fill(share, n_shares, groups, means, corrections, grid, coded, table, tile, places):  # type: ignore[no-untyped-def]
     bias, factors, base, item_factors = means
     indptr, items, added = corrections

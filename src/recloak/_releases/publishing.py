@@ -1,9 +1,8 @@
 """Publish: pad, group, homogenise, diversify and name afresh in one call; each step can be called on its own."""
 
-from __future__ import annotations
-
+import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,18 +13,20 @@ from numpy.typing import NDArray
 from recloak._core.errors import InputError
 from recloak._core.randomness import Randomness, Rng, randomness
 from recloak._ratings.model import Ratings
+from recloak._releases.decoys import add_decoys
 from recloak._releases.diversity import diversify
 from recloak._releases.grid import Grid, make_grid
 from recloak._releases.group import GroupOptions, group
-from recloak._releases.homogenise import group_means, profiles_of
-from recloak._releases.manifest import Facts
+from recloak._releases.homogenise import group_rows, profiles_of, tally_for
+from recloak._releases.model.manifest import Facts
 from recloak._releases.model.steps import Grouping, Padding
 from recloak._releases.options import PadOptions, PublishOptions
 from recloak._releases.pad import pad
 from recloak._releases.predictors import CheckedPadder
 from recloak._releases.profiles import Profiles, SparseProfiles
-from recloak._releases.rating_tally import Tally, count_raters, tally
+from recloak._releases.rating_tally import Tally, count_raters
 from recloak._releases.release import Release, release
+from recloak._releases.row_exposure import measure_rows
 
 
 @dataclass
@@ -63,38 +64,71 @@ def publish(
     options = (options or PublishOptions()).replace(**changes)
     rng, log = randomness(rng), StepLog()
     ratings = require_publishable(ratings, options)
-    predicting = (pad_options or PadOptions()).for_groups(options.k)
+    predicting = padding_for(options, pad_options)
     with log.step("pad") as notes:
         padding = pad(ratings, predicting, padder=padder, rng=rng.child("pad"))
         notes["rank"] = padding.rank
     with log.step("group") as notes:
-        choice = (group_options or GroupOptions()).replace(k=options.k)
+        choice = grouping_for(options, group_options)
         grouping = group(padding, choice, ratings=ratings, rng=rng.child("group"))
         grouping.require_bounds()
         notes["n_groups"] = grouping.n_groups
-    made = make_release(ratings, padding, grouping, options, rng, log)
-    about = predicting.to_mapping() if padder is None else {"padder": "own"}
-    return replace(made, account={**made.account, "padding": about})
+    made_by = {
+        "padding": predicting.to_mapping() if padder is None else {"padder": "own", "sha256": _digest(padding)},
+        "grouping": choice.to_mapping(),
+    }
+    return make_release(ratings, padding, grouping, options, rng, log, made_by)
+
+
+def padding_for(options: PublishOptions, chosen: PadOptions | None) -> PadOptions:
+    """Return how cells are predicted for such a release: with a rank that suits it, unless one was chosen."""
+    chosen = chosen or PadOptions()
+    if options.homogenising.labels_of == "model":
+        return chosen.for_fits()
+    return chosen.for_groups(options.k)
+
+
+def grouping_for(options: PublishOptions, chosen: GroupOptions | None) -> GroupOptions:
+    """Return how users are grouped for such a release."""
+    rows = "fit" if options.homogenising.labels_of == "model" else "mean"
+    return (chosen or GroupOptions()).replace(k=options.k, rows=rows)
+
+
+def _digest(padding: Padding) -> str:
+    digest = hashlib.sha256(repr(padding.mu).encode())
+    for array in (padding.user_bias, padding.item_bias, padding.user_factors, padding.item_factors):
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def make_release(
     ratings: Ratings, padding: Padding, grouping: Grouping, options: PublishOptions, rng: Randomness,
-    log: StepLog | None = None,
+    log: StepLog | None = None, made_by: Mapping[str, Any] | None = None,
 ) -> Release:  # fmt: skip
-    """Return the release of given groups: homogenise, diversify, name afresh."""
-    log = log or StepLog()
-    grid = make_grid(ratings.scale, options.mode, options.labels.grid)
+    """Return the release of given groups: homogenise, diversify, name afresh.
+
+    ``made_by`` says how padding and groups were made; it goes into the account and decides the names.
+    """
+    log, made_by = log or StepLog(), dict(made_by or {})
+    grid = make_grid(ratings.scale, options.mode, options.homogenising.grid)
     with log.step("homogenise") as notes:
-        cells = tally(ratings, padding, grouping)
-        profiles = profiles_of(cells, padding, grouping, options.labels, grid)
+        homogenising = options.homogenising
+        cells = tally_for(ratings, padding, grouping, homogenising)
+        means = group_rows(ratings, padding, grouping, homogenising)
+        profiles = profiles_of(cells, means, grouping, homogenising, grid)
         notes.update(link_confidence(cells, grouping))
-        if options.max_link is not None:
-            notes.update(max_link=options.max_link, left_out=len(cells.items) - int(profiles.counts.sum()))
+        if options.leaves_out:
+            caps = {"max_link": options.max_link, "min_shown": options.min_shown}
+            notes.update(caps, left_out=len(cells.items) - int(profiles.counts.sum()))
+    if options.decoys is not None:
+        with log.step("add decoys") as notes:
+            assert isinstance(profiles, SparseProfiles)
+            profiles, notes["decoys"] = add_decoys(
+                profiles, means, ratings.popularity, grid, options.decoys, rng=rng.child("release")
+            )
     if options.wanted_diversity is not None:
         with log.step("diversify") as notes:
-            profiles, n_fake = diversify(
-                profiles, ratings, grouping, group_means(padding, grouping), grid, options.wanted_diversity, rng=rng
-            )
+            profiles, n_fake = diversify(profiles, ratings, grouping, means, grid, options.wanted_diversity, rng=rng)
             notes.update(diversity=options.diversity, fake_cells=n_fake)
     facts = facts_of(
         options,
@@ -104,14 +138,22 @@ def make_release(
         n_ratings=int((profiles.counts * grouping.sizes).sum()),
         n_groups=grouping.n_groups,
     )
+    if isinstance(profiles, SparseProfiles):
+        with log.step("measure rows") as notes:
+            exposure = measure_rows(profiles, ratings, grouping, rng.child("release"))
+            notes.update(exposure._asdict())
+        facts = replace(facts, exposure=exposure)
     account = {
         "seed": rng.seed,
         "options": options.to_mapping(),
         "counts": {"n_users": ratings.n_users, "n_items": ratings.n_items, "n_ratings": ratings.n_ratings},
         "steps": log.steps,
+        **made_by,
     }
+    recipe = {"options": options.recipe, **made_by}
     with log.step("name afresh"):
-        return release(profiles, ratings, grouping, facts, rng=rng.child("release"), account=account)
+        made = release(profiles, ratings, grouping, facts, rng=rng.child("release"), recipe=recipe)
+    return replace(made, account=account)  # only now, for a release keeps a copy and this step belongs to it
 
 
 def require_publishable(ratings: Ratings, options: PublishOptions) -> Ratings:
@@ -161,17 +203,21 @@ def confidence_of(n_cells: NDArray[np.int64]) -> dict[str, Any]:
     }
 
 
-def facts_of(options: PublishOptions, grid: Grid, **counts: int) -> Facts:
+def facts_of(options: PublishOptions, grid: Grid, **counts: Any) -> Facts:
     """Return what is true of a release; ``counts`` are the numbers of users, items, ratings and groups."""
+    labels = options.homogenising.labels_of
     return Facts(
         k=options.k,
         mode=options.mode,
         grid=grid.step,
-        min_raters=options.labels.min_raters,
+        labels=labels,
+        min_raters=None if labels == "model" else options.homogenising.min_raters,
         diversity=options.wanted_diversity,
         paper=options.paper,
-        scale=grid.scale,
+        scale=replace(grid.scale, low=grid.scale.low + 0.0, high=grid.scale.high + 0.0),  # zero has no sign
         max_link=options.max_link,
+        min_shown=options.min_shown,
+        decoys=options.decoys,
         **counts,
     )
 

@@ -4,9 +4,7 @@ The kernel walks group after group with one dense scratch row per thread; a grou
 its members, so the number of threads changes nothing.
 """
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +28,12 @@ class Tally(NamedTuple):
     surprises: NDArray[np.float32]  # (n_cells,)
 
 
-def tally(ratings: Ratings, padding: Padding, grouping: Grouping) -> Tally:
-    """Count and add up the ratings of each group by item."""
-    starts, members = grouping.members()
+def tally(ratings: Ratings, padding: Padding | None, grouping: Grouping, *, every: int = 1) -> Tally:
+    """Count and add up the ratings of each group by item; without a padding the surprises are the sums again.
+
+    With ``every`` above 1 only each so-many-th group is looked at, and the others have no cells.
+    """
+    starts, members = _members(grouping, every)
     indptr = np.zeros(grouping.n_groups + 1, np.int64)
     rows = starts, members, ratings.indptr, ratings.items
     in_shares(_count_items, grouping.n_groups, *rows, ratings.n_items, indptr, little=_LITTLE)
@@ -45,11 +46,19 @@ def tally(ratings: Ratings, padding: Padding, grouping: Grouping) -> Tally:
         np.empty(n_cells, np.float32),
         np.empty(n_cells, np.float32),
     )
-    guess = _Guess(
-        padding.user_bias, padding.item_bias + np.float32(padding.mu), padding.user_factors, padding.item_factors
-    )
+    guess = _Guess.of(padding) if padding is not None else _Guess.nothing(*ratings.shape)
     in_shares(_add_up_share, grouping.n_groups, *rows, ratings.values, guess, cells, little=_LITTLE)
     return cells
+
+
+def _members(grouping: Grouping, every: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Give the members of each group, or of some groups only."""
+    starts, members = grouping.members()
+    if every == 1:
+        return starts, members
+    looked_at = np.arange(grouping.n_groups) % every == 0
+    starts = np.concatenate(([0], np.cumsum(np.where(looked_at, grouping.sizes, 0))))
+    return starts, members[looked_at[grouping.labels[members]]]
 
 
 class _Guess(NamedTuple):
@@ -59,6 +68,18 @@ class _Guess(NamedTuple):
     base: NDArray[np.float32]  # mu + b_i
     user_factors: NDArray[np.float32]
     item_factors: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, padding: Padding) -> Self:
+        """Take a padding apart."""
+        base = padding.item_bias + np.float32(padding.mu)
+        return cls(padding.user_bias, base, padding.user_factors, padding.item_factors)
+
+    @classmethod
+    def nothing(cls, n_users: int, n_items: int) -> Self:
+        """Predict 0 for every cell."""
+        users, items = np.zeros((n_users, 1), np.float32), np.zeros((n_items, 1), np.float32)
+        return cls(users[:, 0].copy(), items[:, 0].copy(), users[:, 1:].copy(), items[:, 1:].copy())
 
 
 @njit(cache=True, nogil=True)
@@ -90,6 +111,8 @@ def _add_up(  # type: ignore[no-untyped-def]
     user_bias, base, user_factors, item_factors = guess
     n_groups, n_items = len(starts) - 1, len(base)
     for group in range(share, n_groups, n_shares):
+        if starts[group] == starts[group + 1]:
+            continue
         for m in range(starts[group], starts[group + 1]):
             user = np.int64(members[m])  # and its items, so that one form of `dot` is compiled
             for r in range(row_starts[user], row_starts[user + 1]):

@@ -7,25 +7,27 @@ That order is random and computable only with the private ratings (see `_release
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from recloak._core.errors import InputError
+from recloak._core.frozen import FrozenDict, make_read_only
 from recloak._core.randomness import Rng, randomness
 from recloak._core.results import Tabular, counted, plural, sizes_only
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
-from recloak._releases.manifest import Facts
+from recloak._releases.model.manifest import Facts
+from recloak._releases.model.release_format import BLOCK_CELLS
 from recloak._releases.model.steps import Grouping
+from recloak._releases.options import WriteOptions
 from recloak._releases.profiles import FullProfiles, ProfileCells, Profiles
-from recloak._releases.pseudonyms import keyed_order, secret_key
+from recloak._releases.pseudonyms import key_of_copy, keyed_order, secret_key
 
-_BLOCK_CELLS = 4_000_000
 _MOST_CELLS_IN_MEMORY = 200_000_000
 
 
@@ -66,9 +68,14 @@ class Release(Tabular):
     user_order: NDArray[np.int64]  # (n_users,) published user -> user of the source ratings
     groups: NDArray[np.int64]  # (n_users,) published user -> published group
     source: Ratings  # private
+    key: bytes  # private: the names come from it
     account: dict[str, Any] = field(default_factory=dict)  # private
     folder: Path | None = None
     private: Path | None = None
+
+    def __post_init__(self) -> None:
+        make_read_only(self.group_order, self.user_order, self.groups)
+        object.__setattr__(self, "account", FrozenDict(self.account))
 
     def __repr__(self) -> str:
         facts = self.facts
@@ -79,6 +86,15 @@ class Release(Tabular):
     def item_ids(self) -> IdMap:
         """The items' own ids, which are public."""
         return self.source.item_ids
+
+    def named(self, layout: str | None = None, format: str = "parquet") -> Self:  # noqa: A002 (the command line's name)
+        """Return the same release under the names that it carries when it is written so."""
+        key = key_of_copy(self.key, WriteOptions(layout=layout).chosen_layout, format)
+        user_order = keyed_order(key, "users", len(self.user_order))
+        group_order = keyed_order(key, "groups", len(self.group_order))
+        inside = self.group_order[self.groups[np.argsort(self.user_order)]]  # user of the source -> group of profiles
+        groups = np.argsort(group_order)[inside[user_order]]
+        return replace(self, group_order=group_order, user_order=user_order, groups=groups)
 
     def blocks(self, layout: str = "grouped") -> Iterator[ProfileBlock]:
         """Give the profiles group by group (grouped) or user by user (long), in bounded memory."""
@@ -120,7 +136,8 @@ class Release(Tabular):
         private
             Where who-is-who goes; by default beside ``folder``, with ``-private`` behind its name.
         layout
-            ``"long"`` (a row per user) or ``"grouped"`` (per group); by default grouped for padded, long for pure.
+            ``"grouped"`` (a row per group, the default) or ``"long"`` (per user). Users and groups carry other names in
+            each layout and format; `named` gives this release under them.
         format
             ``"parquet"`` or ``"csv"``.
 
@@ -160,30 +177,21 @@ def release(
     facts: Facts,
     *,
     rng: Rng = None,
+    recipe: Any = None,
     account: dict[str, Any] | None = None,
 ) -> Release:
-    """Give users and groups fresh names in a random order."""
-    key = secret_key(ratings, randomness(rng))
-    group_order = keyed_order(key, "groups", grouping.n_groups)
-    user_order = keyed_order(key, "users", ratings.n_users)
-    published_group = np.argsort(group_order)
-    return Release(
-        facts,
-        profiles,
-        group_order,
-        user_order,
-        published_group[grouping.labels[user_order]],
-        ratings,
-        account or {},
-    )
+    """Give users and groups fresh names in a random order; ``recipe`` is all that was chosen to make the release."""
+    key = secret_key(ratings, grouping.labels, [recipe, asdict(facts)], randomness(rng))
+    in_order = np.arange(grouping.n_groups), np.arange(ratings.n_users)
+    return Release(facts, profiles, *in_order, grouping.labels.astype(np.int64), ratings, key, account or {}).named()
 
 
 def _cuts(counts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Cut rows into runs of about `_BLOCK_CELLS` cells, at least one row each."""
+    """Cut rows into runs of about `BLOCK_CELLS` cells, at least one row each."""
     ends = np.cumsum(counts)
     start = 0
     while start < len(counts):
         done = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, done + _BLOCK_CELLS, side="right")))
+        stop = max(start + 1, int(np.searchsorted(ends, done + BLOCK_CELLS, side="right")))
         yield start, stop
         start = stop

@@ -5,33 +5,34 @@ last. A kill at any moment therefore leaves both folders or no public one. A pri
 what a killed run left, and the next run replaces it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import pyarrow as pa
+from numpy.typing import NDArray
 
 from recloak._core import progress
 from recloak._core.errors import RefusedError
 from recloak._core.files import sha256_of
 from recloak._core.threads import workers
-from recloak._releases.card import data_card
-from recloak._releases.folder_checks import ACCOUNT, MAPPING, both_or_none, check_folders
-from recloak._releases.manifest import Facts, make_manifest
-from recloak._releases.model.release_format import CARD, MANIFEST, TABLES, Verdict, table_names
+from recloak._releases.folder_checks import ACCOUNT, MAPPING, both_or_none, check_folders, mapping_digest
+from recloak._releases.grid import make_grid
+from recloak._releases.model.card import data_card
+from recloak._releases.model.manifest import Facts, as_text, make_manifest
+from recloak._releases.model.release_format import BLOCK_CELLS, CARD, MANIFEST, TABLES, Verdict, table_names
 from recloak._releases.options import WriteOptions
-from recloak._releases.packed_table import packed_file
 from recloak._releases.profiles import FullProfiles
-from recloak._releases.release import ProfileBlock, Release
-from recloak._releases.table_writing import Column, ItemColumn, table_file
+from recloak._releases.release import Release
+from recloak._releases.row_digests import row_digests
+from recloak._releases.table_writing import Column, ItemColumn, Labels, Names, Numbers, rating_column, table_file
 from recloak._releases.verifier import verify
 
 T = TypeVar("T")
+Block = tuple[dict[str, Column], int, int]  # columns, and how many names and cells they hold
 
 
 def write_release(
@@ -39,7 +40,8 @@ def write_release(
     file_format: str = "parquet",
 ) -> Path:  # fmt: skip
     """Write both folders of a release or neither; return the public one."""
-    layout = WriteOptions(layout=layout, format=file_format).layout_of(release.facts.mode)
+    layout = WriteOptions(layout=layout, format=file_format).chosen_layout
+    release = release.named(layout, file_format)
     public, hidden = check_folders(folder, private)
     with both_or_none(public, hidden) as (aside, hidden_aside):
         write_public(release, aside, layout, file_format)
@@ -66,7 +68,13 @@ def write_public(release: Release, folder: Path, layout: str, file_format: str) 
     """Write tables, data card and manifest into a folder."""
     names = table_names(layout, file_format)
     rows = {names[table]: _write_table(release, folder / names[table], layout, table, file_format) for table in names}
-    write_card_and_manifest(folder, release.facts, layout, file_format, rows=rows)
+    facts = replace(release.facts, n_groups=_n_distinct(release)) if layout == "long" else release.facts
+    write_card_and_manifest(folder, facts, layout, file_format, rows=rows)
+
+
+def _n_distinct(release: Release) -> int:
+    """Count the rows that differ: where no group is named, a stranger cannot tell groups with the same row apart."""
+    return len({digest for block in release.blocks() for digest in row_digests(block.cells)})
 
 
 def write_card_and_manifest(folder: Path, facts: Facts, layout: str, file_format: str, **tables: Any) -> None:
@@ -76,46 +84,40 @@ def write_card_and_manifest(folder: Path, facts: Facts, layout: str, file_format
     """
     (folder / CARD).write_text(data_card(facts, layout, file_format), encoding="utf-8")
     manifest = make_manifest(facts, layout, file_format, folder, **tables)
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    (folder / MANIFEST).write_text(as_text(manifest), encoding="utf-8")
     for file in folder.iterdir():
         os.utime(file, (0, 0))
 
 
 def _write_table(release: Release, path: Path, layout: str, table: str, file_format: str) -> int:
     """Write one table block by block, computing the next block while one is written; give the number of rows."""
-    if table == "members":
-        return _write_members(release, path, file_format)
-    name = TABLES[layout][table][0]
-    items = ItemColumn(release.item_ids)
-    profiles = release.profiles
-    if layout == "grouped" and file_format == "parquet" and isinstance(profiles, FullProfiles) and profiles.coded:
-        return _write_packed(release, profiles, path, name, items)
-    types = {name: pa.int32(), "item": items.type, "rating": pa.float32()}
-    n_rows, gridded = 0, release.facts.grid is not None
-    total = release.facts.n_groups if layout == "grouped" else release.facts.n_users
-    with progress.task("writing", total) as advance, table_file(path, types, file_format, gridded=gridded) as sink:
-        for block in _ahead(release.blocks(layout)):
-            sink.write(_columns(name, block, items))
-            n_rows += len(block.cells.items)
-            advance(len(block.names))
+    blocks = _member_blocks(release) if table == "members" else _cell_blocks(release, layout, TABLES[layout][table][0])
+    n_rows = 0
+    with progress.task("writing", release.facts.n_users) as advance, table_file(path, file_format) as sink:
+        for columns, n_names, n_cells in _ahead(blocks):
+            sink.write(columns)
+            n_rows += n_cells
+            advance(n_names)
     return n_rows
 
 
-def _write_packed(release: Release, profiles: FullProfiles, path: Path, name: str, items: ItemColumn) -> int:
-    """Write full profiles on a grid, by far the largest table there is, in pages of our own."""
-    with (
-        progress.task("writing", release.facts.n_groups) as advance,
-        packed_file(path, name, items, profiles.grid.values) as sink,
-    ):
-        for names, codes in _ahead(release.code_blocks(profiles)):
-            sink.write(names, codes)
-            advance(len(names))
-    return len(profiles.counts) * profiles.n_items
+def _cell_blocks(release: Release, layout: str, name: str) -> Iterator[Block]:
+    """Give the blocks of a table of cells; full profiles on a grid are by far the largest, and stay numbers."""
+    items, facts, profiles = ItemColumn(release.item_ids), release.facts, release.profiles
+    grid = make_grid(facts.scale, facts.mode, "none" if facts.grid is None else facts.grid)
+    if layout == "grouped" and isinstance(profiles, FullProfiles) and profiles.coded:
+        for names, codes in release.code_blocks(profiles):
+            counts, labels = np.full(len(names), codes.shape[1]), Labels(grid.values, codes.reshape(-1))
+            yield _block({name: Names(names, counts), "item": items.repeated(*codes.shape), "rating": labels}, counts)
+        return
+    for block in release.blocks(layout):
+        counts, cells = np.diff(block.cells.indptr), block.cells
+        whose, rated = Names(block.names.astype(np.int32), counts), rating_column(cells.labels, grid)
+        yield _block({name: whose, "item": items.of(cells.items), "rating": rated}, counts)
 
 
-def _columns(name: str, block: ProfileBlock, items: ItemColumn) -> dict[str, Column]:
-    repeated = np.repeat(block.names.astype(np.int32), np.diff(block.cells.indptr))
-    return {name: repeated, "item": items.of(block.cells.items), "rating": block.cells.labels}
+def _block(columns: dict[str, Column], counts: NDArray[np.integer]) -> Block:
+    return columns, len(counts), int(counts.sum())
 
 
 def _ahead(blocks: Iterator[T]) -> Iterator[T]:
@@ -127,12 +129,13 @@ def _ahead(blocks: Iterator[T]) -> Iterator[T]:
             yield block
 
 
-def _write_members(release: Release, path: Path, file_format: str) -> int:
+def _member_blocks(release: Release) -> Iterator[Block]:
     users = np.arange(1, release.facts.n_users + 1, dtype=np.int32)
-    types = {"user": pa.int32(), "group": pa.int32()}
-    with table_file(path, types, file_format, gridded=True) as sink:
-        sink.write({"user": users, "group": (release.groups + 1).astype(np.int32)})
-    return len(users)
+    for start in range(0, len(users), BLOCK_CELLS):
+        part = slice(start, start + BLOCK_CELLS)
+        groups = (release.groups[part] + 1).astype(np.int32)
+        columns: dict[str, Column] = {"user": Numbers(users[part]), "group": Numbers(groups)}
+        yield columns, 0, len(users[part])
 
 
 def about_release(public: Path, aside: Path, layout: str, file_format: str) -> dict[str, Any]:
@@ -150,6 +153,7 @@ def write_private(release: Release, folder: Path, about: dict[str, Any]) -> None
 
 def write_account(folder: Path, account: dict[str, Any], about: dict[str, Any]) -> None:
     """Write the account of what was done; only the owner may read it."""
+    about = {**about, "mapping_sha256": mapping_digest(folder)}
     text = json.dumps({**account, "release": about}, indent=2) + "\n"
     (folder / ACCOUNT).write_text(text, encoding="utf-8")
     (folder / ACCOUNT).chmod(0o600)

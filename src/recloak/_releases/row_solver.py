@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._releases.factor_kernel import TILE, add_outer_tile
-from recloak._releases.nearest_points import REORDERED
+from recloak._releases.ordered_sums import ordered_dot
 
 _CHUNK = 128  # ratings gathered at a time; with 30 factors they fill half of a first-level cache
 _ROW_COST = 100  # the fixed cost of a row, in ratings
@@ -188,7 +188,7 @@ def _add_ratings(start, stop, others, values, table, mu, place, gathered, sums, 
                 add_outer_tile(gathered, last - first, row, column, sums)  # type: ignore[call-arg]
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED)
+@njit(cache=True, nogil=True)
 def _gather(others, values, table, mu, place, gathered, spread):  # type: ignore[no-untyped-def]
     """Lay (z, t) of each rating side by side, with t = value - mu - bias in the place of the bias."""
     width = gathered.shape[1]
@@ -201,7 +201,7 @@ def _gather(others, values, table, mu, place, gathered, spread):  # type: ignore
         gathered[r, place] = values[r] - mu - gathered[r, place]
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED)
+@njit(cache=True, nogil=True)
 def _solve_row(sums, spread, noise, ridge, mean, variance):  # type: ignore[no-untyped-def]
     """Solve one row from the sums of its (z, t); give its expected sum of squared errors.
 
@@ -221,17 +221,12 @@ def _solve_row(sums, spread, noise, ridge, mean, variance):  # type: ignore[no-u
     return error
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _factor(sums, n):  # type: ignore[no-untyped-def]
     """Make the lower triangle Cholesky's L, row by row; give what is left of the last diagonal element."""
     for i in range(n + 1):
         for j in range(i):
-            dot = np.float32(0)
-            for k in range(j):
-                dot += sums[i, k] * sums[j, k]
-            sums[i, j] = (sums[i, j] - dot) / sums[j, j]
-        left = sums[i, i]
-        for k in range(i):
-            left -= sums[i, k] * sums[i, k]
+            sums[i, j] = (sums[i, j] - ordered_dot(sums, i, sums, j, j)) / sums[j, j]
+        left = sums[i, i] - ordered_dot(sums, i, sums, i, i)
         sums[i, i] = np.sqrt(max(left, np.float32(1e-20)))
     return max(left, np.float32(0))

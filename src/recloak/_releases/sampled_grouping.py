@@ -4,8 +4,6 @@ It works on whole padded rows, a block at a time: time grows as m^1.5 times the 
 the centres. A bin of fewer than k users is merged with the nearest one, which the paper leaves open.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

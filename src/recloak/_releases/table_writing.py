@@ -1,26 +1,160 @@
 """Tables to files, block by block, as Parquet or CSV; the bytes depend on the rows and on nothing else.
 
-Parquet costs almost nothing where a padded release is large: the group and the grid's labels are dictionary-encoded,
-items ascend and are stored as differences. Figures: docs/decisions/release-format.md.
+A column of a block knows both of its forms: `chunk`, its pages in Parquet, and `texts`, its cells in CSV.
 """
-
-from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from recloak._ratings.ids import IdMap
+from recloak._releases.grid import Grid
+from recloak._releases.packed_table import PackedSink, packed_file
+from recloak._releases.parquet_pages import (
+    ColumnChunk,
+    label_chunk,
+    number_chunk,
+    plain_chunk,
+    run_chunk,
+    text_chunk,
+)
 
-Column: TypeAlias = "NDArray[Any] | Any"  # or an Arrow array
+
+class Column(Protocol):
+    """The cells of one column of a block."""
+
+    def chunk(self) -> ColumnChunk:
+        """Return the column as pages of Parquet."""
+        ...
+
+    def texts(self) -> pl.Series:
+        """Return the cells as they stand in a CSV file."""
+        ...
+
+
+class Names(NamedTuple):
+    """Ascending names of users or groups, each repeated for its cells."""
+
+    names: NDArray[np.int32]
+    counts: NDArray[np.integer]
+
+    def chunk(self) -> ColumnChunk:
+        """Return the names as runs."""
+        return run_chunk(self.names, self.counts)
+
+    def texts(self) -> pl.Series:
+        """Return the names in digits."""
+        return Numbers(np.repeat(self.names, self.counts)).texts()
+
+
+class Numbers(NamedTuple):
+    """Whole numbers."""
+
+    values: NDArray[np.int32] | NDArray[np.int64]
+
+    def chunk(self) -> ColumnChunk:
+        """Return the numbers as differences."""
+        return number_chunk(self.values)
+
+    def texts(self) -> pl.Series:
+        """Return the numbers in digits."""
+        return pl.Series(self.values).cast(pl.String)
+
+
+class Texts(NamedTuple):
+    """Texts by their places among all that there are, in ascending order."""
+
+    all_texts: pl.Series
+    codes: NDArray[np.int32]
+
+    def chunk(self) -> ColumnChunk:
+        """Return the texts by dictionary; a text that no row shows must not stand in the file."""
+        used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.all_texts)))
+        place = np.zeros(len(self.all_texts), np.int32)
+        place[used] = np.arange(len(used), dtype=np.int32)
+        return text_chunk(self.all_texts[used].to_list(), place[self.codes])
+
+    def texts(self) -> pl.Series:
+        """Return the texts in quotes, so that odd ids come back as they were."""
+        quoted = '"' + self.all_texts.str.replace_all('"', '""', literal=True) + '"'
+        return quoted[self.codes]
+
+
+class Labels(NamedTuple):
+    """Ratings on a grid, by their places among its values."""
+
+    values: NDArray[np.float32]
+    codes: NDArray[np.integer]
+
+    def chunk(self) -> ColumnChunk:
+        """Return the labels by dictionary."""
+        return label_chunk(self.values, self.codes)
+
+    def texts(self) -> pl.Series:
+        """Return the labels as decimals."""
+        return decimals(self.values)[self.codes]
+
+
+class Reals(NamedTuple):
+    """Any numbers."""
+
+    values: NDArray[np.float32]
+
+    def chunk(self) -> ColumnChunk:
+        """Return the numbers as they are; zero has no sign."""
+        return plain_chunk(self.values + np.float32(0))
+
+    def texts(self) -> pl.Series:
+        """Return the numbers as decimals."""
+        distinct, places = np.unique(self.values + np.float32(0), return_inverse=True)
+        return decimals(distinct)[places]
+
+
+def decimals(values: NDArray[np.float32]) -> pl.Series:
+    """Return the shortest decimals that give the same numbers back, without exponents."""
+    return pl.Series([np.format_float_positional(value, trim="0") for value in values], dtype=pl.String)
+
+
+def rating_column(labels: NDArray[np.float32], grid: Grid) -> Column:
+    """Return labels by their places on a grid, or as they are where there is none."""
+    if grid.step is None:
+        return Reals(labels)
+    codes = np.rint((labels - np.float64(grid.scale.low)) / grid.step).astype(np.int32)
+    return Labels(grid.values, np.clip(codes, 0, len(grid.values) - 1))
+
+
+class ItemColumn:
+    """Turns inside item numbers into the column of the source's own ids, in the narrowest type that holds them."""
+
+    def __init__(self, ids: IdMap) -> None:
+        self._texts = ids.ids.cast(pl.String) if ids.is_text else None
+        numbers = np.empty(0, np.int64) if ids.is_text else ids.ids.to_numpy()
+        narrow = not len(numbers) or (numbers[0] >= -(2**31) and numbers[-1] < 2**31)
+        self._numbers: NDArray[Any] = numbers.astype(np.int32 if narrow else np.int64)
+        self.repeated = lru_cache(maxsize=1)(self._repeated)  # blocks of full rows are equally long
+
+    def of(self, items: NDArray[np.int32]) -> Column:
+        """Return the ids of item numbers."""
+        return Numbers(self._numbers[items]) if self._texts is None else Texts(self._texts, items)
+
+    def _repeated(self, n_rows: int, n_items: int) -> Column:
+        """Return all items, again for each of some rows."""
+        return _Kept(self.of(np.tile(np.arange(n_items, dtype=np.int32), n_rows)))
+
+
+class _Kept:
+    """A column that is made once however often it is asked for."""
+
+    def __init__(self, column: Column) -> None:
+        self.chunk = lru_cache(maxsize=1)(column.chunk)
+        self.texts = lru_cache(maxsize=1)(column.texts)
 
 
 class Sink(Protocol):
@@ -31,103 +165,38 @@ class Sink(Protocol):
         ...
 
 
-class ItemColumn:
-    """Turns inside item numbers into the column of the source's own ids, in the narrowest type that holds them."""
-
-    def __init__(self, ids: IdMap) -> None:
-        self.is_text = ids.is_text
-        self._last: tuple[NDArray[np.int32], Column] | None = None
-        if ids.is_text:
-            self._texts = ids.ids.to_arrow().cast(pa.string())
-            return
-        numbers = ids.ids.to_numpy()
-        narrow = not len(numbers) or (numbers[0] >= -(2**31) and numbers[-1] < 2**31)
-        self._numbers = numbers.astype(np.int32 if narrow else np.int64)
-
-    @property
-    def type(self) -> pa.DataType:
-        """The column's type: texts are handed over by number, and the file stores them as plain texts."""
-        return pa.dictionary(pa.int32(), pa.string()) if self.is_text else pa.from_numpy_dtype(self._numbers.dtype)
-
-    def of(self, items: NDArray[np.int32]) -> Column:
-        """Return the ids of item numbers."""
-        if self._last is None or self._last[0] is not items:  # full profiles hand over the same items again and again
-            self._last = (items, self._column(items))
-        return self._last[1]
-
-    def _column(self, items: NDArray[np.int32]) -> Column:
-        if not self.is_text:
-            return pa.array(self._numbers[items])
-        used = np.flatnonzero(np.bincount(items, minlength=len(self._texts)))  # Arrow writes every word it is handed,
-        place = np.zeros(len(self._texts), np.int32)  # and an item that no row shows must not stand in the file
-        place[used] = np.arange(len(used), dtype=np.int32)
-        return pa.DictionaryArray.from_arrays(pa.array(place[items]), self._texts.take(pa.array(used)))
-
-
 @contextmanager
-def table_file(path: Path, types: dict[str, pa.DataType], file_format: str, *, gridded: bool) -> Iterator[Sink]:
+def table_file(path: Path, file_format: str) -> Iterator[Sink]:
     """Open a table for writing block by block; its time of change is set to a fixed moment when it closes."""
     if file_format == "csv":
         with path.open("wb") as file:
             yield _CsvSink(file)
+        os.utime(path, (0, 0))
     else:
-        with _parquet_writer(path, types, gridded=gridded) as writer:
-            yield _ParquetSink(writer)
-    os.utime(path, (0, 0))
-
-
-def _parquet_writer(path: Path, types: dict[str, pa.DataType], *, gridded: bool) -> pq.ParquetWriter:
-    """Open a Parquet file.
-
-    No column may hold nothing; said in the schema, that makes reading the file five times as fast.
-    """
-    schema = pa.schema([pa.field(name, kind, nullable=False) for name, kind in types.items()])
-    return pq.ParquetWriter(path, schema, **settings(types, gridded=gridded))
-
-
-def settings(types: dict[str, pa.DataType], *, gridded: bool) -> dict[str, Any]:
-    """Choose the encodings: differences for ascending whole numbers, a dictionary for what repeats."""
-    deltas = {name: "DELTA_BINARY_PACKED" for name, kind in types.items() if pa.types.is_integer(kind)}
-    deltas.pop("group", None)
-    repeated = [name for name in types if name not in deltas and (gridded or name != "rating")]
-    return {
-        "compression": {name: "none" if gridded and name == "rating" else "zstd" for name in types},
-        "use_dictionary": repeated or False,
-        "column_encoding": deltas or None,
-        "write_statistics": False,
-        "store_schema": False,
-    }
+        with packed_file(path) as sink:
+            yield _ParquetSink(sink)
 
 
 class _ParquetSink:
     """Every block becomes one row group."""
 
-    def __init__(self, writer: pq.ParquetWriter) -> None:
-        self._writer = writer
+    def __init__(self, sink: PackedSink) -> None:
+        self._sink = sink
 
     def write(self, columns: dict[str, Column]) -> None:
-        arrays = [_as_arrow(column) for column in columns.values()]
-        table = pa.table(arrays, schema=self._writer.schema)
-        self._writer.write_table(table, row_group_size=max(len(table), 1))
-
-
-def _as_arrow(column: Column) -> pa.Array:
-    return column if isinstance(column, pa.Array) else pa.array(column)
+        self._sink.write({name: column.chunk() for name, column in columns.items()})
 
 
 class _CsvSink:
-    """A header, then rows; every text is quoted, so that odd ids come back as they were."""
+    """A header, then rows."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
         self._fresh = True
 
     def write(self, columns: dict[str, Column]) -> None:
-        frame = pl.DataFrame({name: _as_polars(column) for name, column in columns.items()})
-        frame.write_csv(self._file, include_header=self._fresh, quote_style="non_numeric")
-        self._fresh = False
-
-
-def _as_polars(column: Column) -> pl.Series:
-    series = pl.Series(column) if isinstance(column, np.ndarray) else pl.Series(pl.from_arrow(column))
-    return series.cast(pl.String) if isinstance(series.dtype, pl.Categorical) else series
+        frame = pl.DataFrame({name: column.texts() for name, column in columns.items()})
+        if self._fresh:
+            self._file.write(",".join(f'"{name}"' for name in columns).encode() + b"\n")
+            self._fresh = False
+        frame.write_csv(self._file, include_header=False, quote_style="never")

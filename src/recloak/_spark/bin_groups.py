@@ -5,51 +5,47 @@ of the members' factors and what their ratings add to it (`FullProfiles`), from 
 they are written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
+from pyspark.sql import DataFrame
 
 from recloak._core.randomness import Randomness
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
+from recloak._releases.decoys import add_decoys
 from recloak._releases.diversity import diversify
 from recloak._releases.grid import Grid, make_grid
 from recloak._releases.group import GroupOptions, group
-from recloak._releases.homogenise import group_means, profiles_of
+from recloak._releases.homogenise import group_rows, profiles_of, tally_for
 from recloak._releases.model.modes import MODES
 from recloak._releases.model.steps import Grouping, Padding
 from recloak._releases.options import PublishOptions
 from recloak._releases.profiles import FullProfiles, GroupMeans, Profiles, SparseProfiles
-from recloak._releases.publishing import link_counts
-from recloak._releases.rating_tally import tally
-from recloak._spark.array_cells import array, batch, element_kind, schema
+from recloak._releases.publishing import grouping_for, link_counts
+from recloak._spark.array_cells import Row, array, batch, element_kind, joined, schema
 from recloak._spark.padding import ItemPadding
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Plan:
-    """What every bin must know."""
+    """What the task of every bin needs."""
 
     padding: ItemPadding
     item_ids: IdMap
     options: PublishOptions
     group_options: GroupOptions
-    chance: Randomness
+    rng: Randomness
 
     @property
     def grid(self) -> Grid:
         """The published grid."""
-        return make_grid(self.padding.scale, self.options.mode, self.options.labels.grid)
+        return make_grid(self.padding.scale, self.options.mode, self.options.homogenising.grid)
 
     @property
     def base(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -60,23 +56,18 @@ class Plan:
 
 
 def group_kinds(user_id: pa.DataType) -> dict[str, pa.DataType]:
-    """Give the columns of a group."""
-    return {
-        "bin": pa.int32(),
-        "group": pa.int32(),
-        "n_members": pa.int64(),
-        "n_cells": pa.int64(),
-        "ids": pa.list_(user_id),
-        "items": pa.binary(),
-        "labels": pa.binary(),  # of a padded profile: the corrections
-        "mean": pa.binary(),  # of a padded profile: the members' mean factors and, last, their mean bias
-        "links": pa.binary(),  # of the first group of a bin: the bin's cells by raters and members
-        "n_fake": pa.int64(),
-    }
+    """Return the columns of a group.
+
+    The labels of a padded profile are its corrections, and its mean the members' mean factors and, last, their mean
+    bias. The links, in the first group of a bin, are the bin's cells by raters and members.
+    """
+    numbers = {"bin": pa.int32(), "group": pa.int32(), "n_members": pa.int64(), "n_cells": pa.int64()}
+    arrays = dict.fromkeys(("items", "labels", "mean", "links"), pa.binary())
+    return {**numbers, "ids": pa.list_(user_id), **arrays, "n_fake": pa.int64()}
 
 
 def group_bins(binned: DataFrame, plan: Plan) -> DataFrame:
-    """Make the groups of every bin, one row each."""
+    """Return the groups of every bin, one row each."""
     kinds = group_kinds(element_kind(binned))
     return binned.groupBy("bin").applyInArrow(_bin_grouper(plan, kinds), schema(kinds))
 
@@ -96,12 +87,10 @@ def _bin_grouper(plan: Plan, kinds: dict[str, pa.DataType]) -> Callable[[pa.Tabl
 
 
 def bin_values(table: pa.Table, plan: Plan) -> tuple[Ratings, Padding]:
-    """Put the parts of a bin together: the ratings of its users, and their padding."""
+    """Return the ratings of the users of a bin, and their padding."""
     counts = np.concatenate([np.diff(array(cell, np.int64)) for cell in table["indptr"]])
-    items, values, bias, factors = (
-        np.concatenate([array(cell, kind) for cell in table[name]])
-        for name, kind in (("items", np.int32), ("values", np.float32), ("user_bias", "f4"), ("user_factors", "f4"))
-    )
+    items = joined(table, "items", np.int32)
+    values, bias, factors = (joined(table, name, np.float32) for name in ("values", "user_bias", "user_factors"))
     ids = IdMap(pl.Series(np.arange(len(counts))))
     indptr, scale = np.concatenate(([0], np.cumsum(counts))), plan.padding.scale
     mean, rank = plan.padding.items.mean, plan.padding.items.rank
@@ -112,22 +101,27 @@ def bin_values(table: pa.Table, plan: Plan) -> tuple[Ratings, Padding]:
 
 
 def grouped_rows(ratings: Ratings, padding: Padding, plan: Plan, number: int) -> dict[str, list[Any]]:
-    """Group the users of a bin and make the groups' profiles; give them by column."""
-    chance = plan.chance.child("bin", number)
-    grouping = group(padding, plan.group_options.replace(k=plan.options.k), ratings=ratings, rng=chance)
-    return profile_rows(ratings, padding, grouping, plan, chance)
+    """Group the users of a bin and return the groups' profiles by column."""
+    rng = plan.rng.child("bin", number)
+    grouping = group(padding, grouping_for(plan.options, plan.group_options), ratings=ratings, rng=rng)
+    return profile_rows(ratings, padding, grouping, plan, rng)
 
 
 def profile_rows(
-    ratings: Ratings, padding: Padding, grouping: Grouping, plan: Plan, chance: Randomness
+    ratings: Ratings, padding: Padding, grouping: Grouping, plan: Plan, rng: Randomness
 ) -> dict[str, list[Any]]:
-    """Homogenise and diversify given groups, as `_releases.publishing.make_release` does; give them by column."""
+    """Homogenise and diversify given groups, as `_releases.publishing.make_release` does; return them by column."""
     grid, wanted, n_fake = plan.grid, plan.options.wanted_diversity, 0
-    cells = tally(ratings, padding, grouping)
-    profiles = profiles_of(cells, padding, grouping, plan.options.labels, grid)
+    homogenising = plan.options.homogenising
+    cells = tally_for(ratings, padding, grouping, homogenising)
+    means = group_rows(ratings, padding, grouping, homogenising)
+    profiles = profiles_of(cells, means, grouping, homogenising, grid)
+    if plan.options.decoys is not None and isinstance(profiles, SparseProfiles):
+        decoys = plan.options.decoys
+        profiles, n_fake = add_decoys(profiles, means, ratings.popularity, grid, decoys, rng=rng)
     if wanted is not None:
-        means = group_means(padding, grouping)
-        profiles, n_fake = diversify(profiles, ratings, grouping, means, grid, wanted, rng=chance)
+        profiles, n_more = diversify(profiles, ratings, grouping, means, grid, wanted, rng=rng)
+        n_fake += n_more
     n_groups = grouping.n_groups
     starts, members = grouping.members()
     return {
@@ -142,7 +136,6 @@ def profile_rows(
 
 
 def _profile_columns(profiles: Profiles) -> dict[str, list[Any]]:
-    """Lay the profiles down, each by itself."""
     if isinstance(profiles, SparseProfiles):
         values, means = profiles.labels, [b""] * len(profiles.counts)
     else:
@@ -152,8 +145,8 @@ def _profile_columns(profiles: Profiles) -> dict[str, list[Any]]:
     return {"items": np.split(profiles.items, cuts), "labels": np.split(values, cuts), "mean": means}
 
 
-def profiles_from(rows: Sequence[dict[str, pa.Scalar]], plan: Plan) -> Profiles:
-    """Take the profiles of rows up again."""
+def profiles_from(rows: Sequence[Row], plan: Plan) -> Profiles:
+    """Return the profiles that rows hold."""
     parts = [array(row["items"], np.int32) for row in rows]
     items, values = np.concatenate(parts), np.concatenate([array(row["labels"], np.float32) for row in rows])
     indptr = np.concatenate(([0], np.cumsum([len(part) for part in parts])))

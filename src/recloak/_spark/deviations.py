@@ -4,12 +4,10 @@ Everything is a join: the probe with who-is-who on the user, then with the relea
 figures are those of `_evaluation.deviation.target_deviation`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from recloak._core.errors import SourceError
@@ -18,30 +16,21 @@ from recloak._ratings.options import ReadOptions
 from recloak._releases.model.release_format import TABLES
 from recloak._spark.array_cells import address
 from recloak._spark.source import open_source
-from recloak._spark.source_paths import SparkSource
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 
 def target_deviation(
     spark: SparkSession, folder: str | Path, private: str | Path, probe: str, reading: ReadOptions | None = None
 ) -> Accuracy:
-    """Predict each held-out rating by the label in its user's released row; a missing label is told apart."""
+    """Predict each held-out rating by the label in its user's released row; a missing one counts as not covered."""
     folder, held_out = Path(folder), open_source(spark, probe, reading)
     mapping = Path(private) / "mapping.parquet"
     if not mapping.exists():
         raise SourceError("there is no mapping.parquet: not the private folder of a release", file=private)
     known = spark.read.parquet(address(mapping)).withColumnRenamed("user_id", "source_user")
-    asked = _asked(held_out).join(known, sf.col("user_id") == sf.col("source_user"))
+    columns = (sf.col("user").alias("user_id"), sf.col("item").alias("item"), sf.col("rating").alias("truth"))
+    truth = held_out.frame.select(*columns).join(known, sf.col("user_id") == sf.col("source_user"))
     table, name = _cells(folder)
-    return _accuracy(asked.join(spark.read.parquet(address(table)), on=[name, "item"], how="left"))
-
-
-def _asked(source: SparkSource) -> DataFrame:
-    return source.frame.select(
-        sf.col("user").alias("user_id"), sf.col("item").alias("item"), sf.col("rating").alias("truth")
-    )
+    return _accuracy(truth.join(spark.read.parquet(address(table)), on=[name, "item"], how="left"))
 
 
 def _cells(folder: Path) -> tuple[Path, str]:
@@ -55,13 +44,8 @@ def _cells(folder: Path) -> tuple[Path, str]:
 
 def _accuracy(rows: DataFrame) -> Accuracy:
     error = sf.col("rating").cast("double") - sf.col("truth").cast("double")
-    found = rows.agg(
-        sf.count("*").alias("n"),
-        sf.count("rating").alias("n_covered"),
-        sf.avg(error * error).alias("square"),
-        sf.avg(sf.abs(error)).alias("mae"),
-    ).collect()[0]
-    if not found.n:
+    figures = sf.count("*"), sf.count("rating"), sf.avg(error * error), sf.avg(sf.abs(error))
+    n, n_covered, square, mae = rows.agg(*figures).collect()[0]
+    if not n:
         raise SourceError("no rating of the probe belongs to a user of the release")
-    rmse = float(np.sqrt(found.square)) if found.n_covered else None
-    return Accuracy(rmse, found.mae, found.n_covered / found.n, found.n)
+    return Accuracy(float(np.sqrt(square)) if n_covered else None, mae, n_covered / n, n)

@@ -7,15 +7,14 @@ item that was rated. The sums of the blocks are added in the order of the blocks
 result does not depend on which worker did what.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from recloak._core.progress import Advance, task
@@ -23,7 +22,7 @@ from recloak._core.randomness import Randomness
 from recloak._ratings.assemble import transpose_rows
 from recloak._ratings.model import Ratings, Scale
 from recloak._releases.factor_kernel import TILE
-from recloak._releases.factor_start import BIAS_RIDGE, orthonormal, residual_product, row_weights
+from recloak._releases.factor_start import BIAS_RIDGE, inverse_fourth_root, orthonormal, residual_product, row_weights
 from recloak._releases.factorise import (
     START_ROUNDS,
     Factorisation,
@@ -39,11 +38,8 @@ from recloak._releases.factorise import (
 from recloak._releases.model.steps import Padding
 from recloak._releases.options import PadOptions
 from recloak._releases.row_solver import Beliefs, RatingRows, RowSums, solve_rows, solve_sums, sum_rows
-from recloak._spark.array_cells import array, batch, rows_of, schema
-from recloak._spark.user_blocks import Blocks
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from recloak._spark.array_cells import Row, array, joined, row_batch, rows_of, schema
+from recloak._spark.user_blocks import Blocks, rows_in
 
 CHUNK = 2048  # items whose sums travel together
 FAN = 64  # blocks whose pieces are added at once
@@ -61,7 +57,7 @@ class ItemSide:
     levels: Levels
 
     def solve(self, rows: RatingRows) -> Beliefs:
-        """Give what is believed about users, from their ratings."""
+        """Return the beliefs about users, from their ratings."""
         levels = self.levels
         return solve_rows(rows, self.items, mu=levels.mu, noise=levels.noise, prior=levels.user_prior)[0]
 
@@ -82,10 +78,8 @@ class ItemPadding:
     def of(self, ratings: Ratings) -> Padding:
         """Return the padding of some users' ratings."""
         if self.before is None:
-            nothing = np.zeros((ratings.n_users, 1), np.float32)
-            return Padding(
-                self.mu, nothing[:, 0], self.items.mean[:, 0], nothing[:, 1:], self.items.mean[:, 1:], self.scale
-            )
+            nothing, mean = np.zeros((ratings.n_users, 1), np.float32), self.items.mean
+            return Padding(self.mu, nothing[:, 0], mean[:, 0], nothing[:, 1:], mean[:, 1:], self.scale)
         users = self.before.solve(RatingRows(ratings.indptr, ratings.items, ratings.values))
         return Factorisation(users, self.items, self.before.levels, 0.0).padding(ratings)
 
@@ -128,23 +122,22 @@ def _factors(blocks: Blocks, options: PadOptions, rng: Randomness) -> ItemPaddin
     return ItemPadding(side.levels.mu, following.items, blocks.scale, side)
 
 
-def sides_of(row: dict[str, pa.Scalar], n_items: int) -> Sides:
-    """Give a block's ratings by user and by item."""
-    by_user = RatingRows(
-        array(row["indptr"], np.int64), array(row["items"], np.int32), array(row["values"], np.float32)
-    )
+def sides_of(row: Row, n_items: int) -> Sides:
+    """Return a block's ratings by user and by item."""
+    by_user = RatingRows(*rows_in(row))
     indptr, users, order = transpose_rows(by_user.indptr, by_user.others, n_items)
     return Sides(by_user, RatingRows(indptr, users, by_user.values[order]))
 
 
 def _mapped(blocks: Blocks, pieces: Callable[[Sides], Pieces]) -> DataFrame:
-    """Run a function on both sides of every block and give the pieces it makes, those of many blocks added up."""
+    """Return the pieces that a function makes of both sides of every block, those of many blocks added up."""
     n_items = blocks.n_items
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for row in rows_of(batches):
             for chunk, payload in pieces(sides_of(row, n_items)):
-                yield batch({"chunk": [chunk], "block": [row["block"].as_py()], "payload": [_marked(payload)]}, _PIECE)
+                piece = {"chunk": chunk, "block": row["block"].as_py(), "payload": _marked(payload)}
+                yield row_batch(piece, _PIECE)
 
     made = blocks.frame.select("block", "indptr", "items", "values").mapInArrow(run, schema(_PIECE))
     n_blocks = blocks.n_blocks
@@ -156,17 +149,17 @@ def _mapped(blocks: Blocks, pieces: Callable[[Sides], Pieces]) -> DataFrame:
 
 def _adder(table: pa.Table) -> pa.Table:
     """Add the pieces of neighbouring blocks, so that no task ever holds those of all."""
-    row = {name: [table[name][0].as_py()] for name in ("chunk", "block")}
-    return pa.Table.from_batches([batch({**row, "payload": [_marked(_added(table))]}, _PIECE)])
+    row = {name: table[name][0].as_py() for name in ("chunk", "block")}
+    return pa.Table.from_batches([row_batch({**row, "payload": _marked(_added(table))}, _PIECE)])
 
 
 def _chunks(n_items: int) -> Iterator[tuple[int, int, int]]:
-    """Give number, first item and the one after the last of each chunk."""
+    """Yield number, first item and the one after the last of each chunk."""
     return ((chunk, first, min(first + CHUNK, n_items)) for chunk, first in enumerate(range(0, n_items, CHUNK)))
 
 
 def _marked(payload: NDArray[Any]) -> NDArray[np.uint8]:
-    """Put the size of a number before the bytes of an array: pieces are float32, sums of pieces float64."""
+    """Return the bytes of an array after the size of its numbers: pieces are float32, sums of pieces float64."""
     size = np.full(8, payload.itemsize, np.uint8)
     return np.concatenate((size, np.ascontiguousarray(payload).reshape(-1).view(np.uint8)))
 
@@ -187,14 +180,14 @@ def _added(table: pa.Table) -> NDArray[np.float64]:
 
 
 def _start(blocks: Blocks, rank: int, rng: Randomness, advance: Advance) -> ItemSide:
-    """Give the first beliefs about the items, as `_releases.factor_start` does: three passes for each of the two."""
+    """Return the first beliefs about the items, as `_releases.factor_start` does: three passes for each of the two."""
     mu, bias = blocks.mean, np.zeros(blocks.n_items, np.float32)
     for n in range(START_ROUNDS):
         sums = _summed(blocks, _bias_pieces(mu, bias if n else None))[:, 0]
         bias = (sums / (blocks.popularity + BIAS_RIDGE)).astype(np.float32)
         advance(1)
     directions = first_guess(blocks.n_items, rank, rng)
-    weight = (np.maximum(blocks.popularity, 1) ** -0.25).astype(np.float32)[:, None]
+    weight = inverse_fourth_root(blocks.popularity)
     for _ in range(START_ROUNDS):
         if rank:
             per_item = _summed(blocks, _direction_pieces(mu, bias, weight * directions))
@@ -204,24 +197,23 @@ def _start(blocks: Blocks, rank: int, rng: Randomness, advance: Advance) -> Item
 
 
 def _summed(blocks: Blocks, pieces: Callable[[Sides], Pieces]) -> NDArray[np.float64]:
-    """Add up what the blocks give for each item: (n_items, columns)."""
+    """Return the sums over all blocks for each item: (n_items, columns)."""
     kinds = {"chunk": pa.int32(), "payload": pa.binary()}
 
     def add(table: pa.Table) -> pa.Table:
-        row = {"chunk": [table["chunk"][0].as_py()], "payload": [_added(table)]}
-        return pa.Table.from_batches([batch(row, kinds)])
+        row = {"chunk": table["chunk"][0].as_py(), "payload": _added(table)}
+        return pa.Table.from_batches([row_batch(row, kinds)])
 
     found = _mapped(blocks, pieces).groupBy("chunk").applyInArrow(add, schema(kinds)).toArrow().sort_by("chunk")
-    return np.concatenate([array(cell, np.float64) for cell in found["payload"]]).reshape(blocks.n_items, -1)
+    return joined(found, "payload", np.float64).reshape(blocks.n_items, -1)
 
 
 def _bias_pieces(mu: float, item_bias: NDArray[np.float32] | None) -> Callable[[Sides], Pieces]:
-    """Sum up for each item what mean and users' biases leave over; without item biases the users have none."""
+    """Sum up for each item the residuals of mean and users' biases; without item biases the users have none."""
 
     def pieces(sides: Sides) -> Pieces:
-        user_bias = np.zeros(len(sides.by_user), np.float32)
-        if item_bias is not None:
-            user_bias = _user_bias(sides, mu, item_bias)
+        no_bias = np.zeros(len(sides.by_user), np.float32)
+        user_bias = no_bias if item_bias is None else _user_bias(sides, mu, item_bias)
         sums = residual_product(sides.by_item, mu, np.zeros(len(sides.by_item), np.float32), user_bias, None)
         return ((chunk, sums[first:stop]) for chunk, first, stop in _chunks(len(sums)))
 
@@ -252,16 +244,13 @@ def _direction_pieces(
 
 
 def _round(blocks: Blocks, side: ItemSide) -> tuple[ItemSide, float]:
-    """Solve the users and then the items; give the new side and its free energy."""
+    """Solve the users and then the items; return the new side and its free energy."""
     solved = _mapped(blocks, _round_pieces(side)).groupBy("chunk").applyInArrow(_solver(side.levels), schema(_SOLVED))
     found = solved.toArrow().sort_by("chunk")
-    users = _side_sums(array(found["sums"][0], np.float64))  # the chunk of the users is the first
+    n_known, logs, *squares = array(found["sums"][0], np.float64)  # the chunk of the users is the first
+    users = SideSums(float(n_known), np.array(squares), float(logs))
     shape = blocks.n_items, len(side.levels.item_prior)
-    means, variances = (
-        np.concatenate([array(cell, np.float32) for cell in found[name][1:]]).reshape(shape)
-        for name in ("mean", "variance")
-    )
-    items = Beliefs(means, variances)
+    items = Beliefs(*(joined(found.slice(1), name, np.float32).reshape(shape) for name in ("mean", "variance")))
     error = float(sum(array(cell, np.float64)[0] for cell in found["sums"][1:]))
     sums = users, side_sums(items)
     levels = next_levels(side.levels, *sums, error, blocks.n_ratings)
@@ -269,7 +258,7 @@ def _round(blocks: Blocks, side: ItemSide) -> tuple[ItemSide, float]:
 
 
 def _round_pieces(side: ItemSide) -> Callable[[Sides], Pieces]:
-    """Solve a block's users; give what they add up to, and what their ratings add up to for each item."""
+    """Solve a block's users; yield their sums, and the sums of their ratings for each item."""
 
     def pieces(sides: Sides) -> Pieces:
         users = side.solve(sides.by_user)
@@ -282,7 +271,7 @@ def _round_pieces(side: ItemSide) -> Callable[[Sides], Pieces]:
 
 
 def _packed(sums: RowSums) -> NDArray[np.float32]:
-    """Lay the lower triangle of each item's sums and its variances side by side."""
+    """Return the lower triangle of each item's sums and its variances side by side."""
     below = np.tril_indices(sums.outer.shape[1])
     return np.concatenate([sums.outer[:, below[0], below[1]], sums.spread], axis=1)
 
@@ -296,7 +285,7 @@ def _unpacked(packed: NDArray[np.float64], width: int) -> RowSums:
 
 
 def _solver(levels: Levels) -> Callable[[pa.Table], pa.Table]:
-    """Give the function that solves the items of a chunk from the sums of all blocks."""
+    """Return the function that solves the items of a chunk from the sums of all blocks."""
     width = -(-(len(levels.item_prior) + 1) // TILE) * TILE
 
     def solve(table: pa.Table) -> pa.Table:
@@ -307,11 +296,7 @@ def _solver(levels: Levels) -> Callable[[pa.Table], pa.Table]:
         else:
             beliefs, errors = solve_sums(_unpacked(_added(table), width), noise=levels.noise, prior=levels.item_prior)
             mean, variance, sums = beliefs.mean, beliefs.variance, errors.sum(dtype=np.float64, keepdims=True)
-        row = {"chunk": [chunk], "mean": [mean], "variance": [variance], "sums": [sums]}
-        return pa.Table.from_batches([batch(row, _SOLVED)])
+        row = {"chunk": chunk, "mean": mean, "variance": variance, "sums": sums}
+        return pa.Table.from_batches([row_batch(row, _SOLVED)])
 
     return solve
-
-
-def _side_sums(numbers: NDArray[np.float64]) -> SideSums:
-    return SideSums(float(numbers[0]), numbers[2:], float(numbers[1]))

@@ -10,20 +10,23 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from recloak._core.files import sha256_of
-from recloak._releases.model.release_format import part_name
-from recloak._releases.table_writing import Column, ItemColumn, table_file
+from recloak._releases.model.release_format import BLOCK_CELLS, part_name
+from recloak._releases.row_digests import row_digests
+from recloak._releases.table_writing import Column, ItemColumn, Names, Numbers, rating_column, table_file
 from recloak._spark.array_cells import batch, rows_of
 from recloak._spark.bin_groups import Plan, profiles_from
 from recloak._spark.naming import Bucket, Map
 
-_RUN_CELLS = 4_000_000  # cells of a row group
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 DESCRIPTION = {"file": pa.string(), "rows": pa.int64(), "bytes": pa.int64(), "sha256": pa.string()}
 Row = dict[str, pa.Scalar]
@@ -51,16 +54,14 @@ class PartFolders(NamedTuple):
     work: Path
 
 
-def write_part(
-    places: PartFolders, name: str, types: dict[str, pa.DataType], blocks: Iterable[dict[str, Column]], *, gridded: bool
-) -> Described:
-    """Write one part block by block, and describe it."""
+def write_part(places: PartFolders, name: str, blocks: Iterable[tuple[dict[str, Column], int]]) -> Described:
+    """Write one part from its blocks of columns, each with its number of rows, and describe it."""
     aside = _aside(places.work, name)
     n_rows = 0
-    with table_file(aside, types, "parquet", gridded=gridded) as sink:
-        for columns in blocks:
+    with table_file(aside, "parquet") as sink:
+        for columns, n_cells in blocks:
             sink.write(columns)
-            n_rows += len(next(iter(columns.values())))
+            n_rows += n_cells
     described = Described(name, n_rows, aside.stat().st_size, sha256_of(aside))
     aside.replace(places.public / name)
     return described
@@ -74,34 +75,44 @@ def _aside(work: Path, name: str) -> Path:
     return work / f"{name.replace('/', '-')}.{attempt}"
 
 
-def profile_blocks(rows: Iterable[Row], plan: Plan, first: int, name: str) -> Iterator[dict[str, Column]]:
+def profile_blocks(rows: Iterable[Row], plan: Plan, first: int, name: str) -> Iterator[tuple[dict[str, Column], int]]:
     """Give the cells of profiles in runs; the rows are named from ``first + 1`` on."""
     items = ItemColumn(plan.item_ids)
-    for run in _runs(rows):
+    for run in runs_of_rows(rows):
         cells = profiles_from(run, plan).rows(np.arange(len(run)))
         names = np.arange(first + 1, first + 1 + len(run), dtype=np.int32)
-        yield {
-            name: np.repeat(names, np.diff(cells.indptr)),
+        columns = {
+            name: Names(names, np.diff(cells.indptr)),
             "item": items.of(cells.items),
-            "rating": cells.labels,
+            "rating": rating_column(cells.labels, plan.grid),
         }
+        yield columns, len(cells.items)
         first += len(run)
 
 
-def profile_types(plan: Plan, name: str) -> dict[str, pa.DataType]:
-    """Give the types of a table of cells."""
-    return {name: pa.int32(), "item": ItemColumn(plan.item_ids).type, "rating": pa.float32()}
+def n_distinct_rows(groups: DataFrame, plan: Plan) -> int:
+    """Count the rows of groups that differ."""
+
+    def digest(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for run in runs_of_rows(rows_of(batches)):
+            digests = list(row_digests(profiles_from(run, plan).rows(np.arange(len(run)))))
+            yield pa.RecordBatch.from_arrays([pa.array(digests, pa.binary())], names=["digest"])
+
+    columns = groups.select("n_cells", "items", "labels", "mean")
+    return columns.mapInArrow(digest, "digest binary").distinct().count()
 
 
-def _runs(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def runs_of_rows(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Cut rows into runs of as many as fit into a row group, at least one each."""
     run: list[Row] = []
     n_cells = 0
     for row in rows:
-        run.append(row)
-        n_cells += row["n_cells"].as_py()
-        if n_cells >= _RUN_CELLS:
+        size = row["n_cells"].as_py()
+        if run and n_cells + size > BLOCK_CELLS:
             yield run
             run, n_cells = [], 0
+        run.append(row)
+        n_cells += size
     if run:
         yield run
 
@@ -120,13 +131,16 @@ def members_writer(places: PartFolders, buckets: dict[int, Bucket]) -> Map:
             kept = [who.keep(row) for row in rows]
             users = np.arange(bucket.first + 1, bucket.first + 1 + len(kept), dtype=np.int32)
             who.write(places, bucket)
-            columns = {"user": users, "group": np.array(who.groups, np.int32)}
-            types = {"user": pa.int32(), "group": pa.int32()}
-            yield described_batch(
-                write_part(places, part_name("members.parquet", bucket.part), types, [columns], gridded=True)
-            )
+            blocks = _member_blocks(users, np.array(who.groups, np.int32))
+            yield described_batch(write_part(places, part_name("members.parquet", bucket.part), blocks))
 
     return write
+
+
+def _member_blocks(users: NDArray[np.int32], groups: NDArray[np.int32]) -> Iterator[tuple[dict[str, Column], int]]:
+    for start in range(0, len(users), BLOCK_CELLS):
+        part = slice(start, start + BLOCK_CELLS)
+        yield {"user": Numbers(users[part]), "group": Numbers(groups[part])}, len(users[part])
 
 
 def ratings_writer(places: PartFolders, plan: Plan, buckets: dict[int, Bucket]) -> Map:
@@ -136,8 +150,7 @@ def ratings_writer(places: PartFolders, plan: Plan, buckets: dict[int, Bucket]) 
         for number, rows in by_bucket(batches):
             bucket, who = buckets[number], _Who()
             blocks = profile_blocks((who.keep(row) for row in rows), plan, bucket.first, "user")
-            types, name = profile_types(plan, "user"), part_name("ratings.parquet", bucket.part)
-            described = write_part(places, name, types, blocks, gridded=plan.grid.step is not None)
+            described = write_part(places, part_name("ratings.parquet", bucket.part), blocks)
             who.write(places, bucket)
             yield described_batch(described)
 

@@ -12,11 +12,11 @@ from pyspark.sql import functions as sf
 
 from recloak._core.progress import task
 from recloak._releases.folder_checks import MAPPING
-from recloak._releases.manifest import Facts
+from recloak._releases.model.manifest import Facts
 from recloak._releases.model.release_format import TABLES, part_name
 from recloak._spark.array_cells import address, batch, element_kind, schema
 from recloak._spark.bin_groups import Plan
-from recloak._spark.naming import Map, count_buckets, dealt, group_key, in_key_order, user_key
+from recloak._spark.naming import Map, dealt, group_key, in_key_order, signed, user_key
 from recloak._spark.part_writing import (
     DESCRIPTION,
     Described,
@@ -24,7 +24,6 @@ from recloak._spark.part_writing import (
     by_bucket,
     members_writer,
     profile_blocks,
-    profile_types,
     ratings_writer,
     write_part,
 )
@@ -65,14 +64,13 @@ def _name_groups(naming: Naming, groups: DataFrame) -> tuple[list[Described], Da
     """Give groups their numbers and, in the grouped layout, write their profiles; give parts and named groups."""
     n_cells = groups.agg(sf.sum("n_cells")).collect()[0][0]
     size = n_cells / naming.part_cells if naming.layout == "grouped" else naming.facts.n_groups / _NAMED_ROWS
-    n_buckets = max(1, int(np.ceil(size)))
-    keyed = groups.drop("bin", "group", "links", "n_fake").mapInArrow(*_keyed_groups(groups, naming.secret, n_buckets))
-    buckets = count_buckets(keyed)
+    keyed = groups.drop("bin", "group", "links", "n_fake").mapInArrow(*_keyed_groups(groups, naming.secret))
+    keyed, buckets = dealt(keyed, naming.facts.n_groups, size)
     written = naming.layout == "grouped"
     names = _group_namer(
         naming.plan, naming.places if written else None, buckets, kinds := _named_kinds(groups, written)
     )
-    in_key_order(keyed, n_buckets).mapInArrow(names, schema(kinds)).write.parquet(
+    in_key_order(keyed, len(buckets)).mapInArrow(names, schema(kinds)).write.parquet(
         address(naming.places.work / "named", reading=False)
     )
     named = naming.spark.read.parquet(address(naming.places.work / "named"))
@@ -82,36 +80,33 @@ def _name_groups(naming: Naming, groups: DataFrame) -> tuple[list[Described], Da
 def _write_users(naming: Naming, named: DataFrame) -> list[Described]:
     """Name the users and write them: who is in which group, or everybody's whole row."""
     size = naming.facts.n_ratings / naming.part_cells if naming.layout == "long" else naming.facts.n_users / _NAMED_ROWS
-    n_buckets = max(1, int(np.ceil(size)))
-    keyed = named.mapInArrow(*_keyed_users(named, naming.secret, n_buckets))
-    buckets = count_buckets(keyed.select("bucket"))
+    keyed, buckets = dealt(named.mapInArrow(*_keyed_users(named, naming.secret)), naming.facts.n_users, size)
     write = (
         ratings_writer(naming.places, naming.plan, buckets)
         if naming.layout == "long"
         else members_writer(naming.places, buckets)
     )
-    return _descriptions(in_key_order(keyed, n_buckets).mapInArrow(write, schema(DESCRIPTION)))
+    return _descriptions(in_key_order(keyed, len(buckets)).mapInArrow(write, schema(DESCRIPTION)))
 
 
 _PROFILE = {"n_cells": pa.int64(), "items": pa.binary(), "labels": pa.binary(), "mean": pa.binary()}
-_KEY = {"bucket": pa.int32(), "key": pa.int64()}
+_KEY = {"key": pa.int64()}
 
 
-def _keyed_groups(groups: DataFrame, secret: bytes, n_buckets: int) -> tuple[Map, str]:
+def _keyed_groups(groups: DataFrame, secret: bytes) -> tuple[Map, str]:
     """Give the function that draws every group's key, and the schema of what it gives."""
     kinds = {"ids": pa.list_(element_kind(groups)), **_PROFILE, **_KEY}
 
     def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for part in batches:
-            keys = [dealt(group_key(secret, ids), n_buckets) for ids in part["ids"].to_pylist()]
+            keys = [signed(group_key(secret, ids)) for ids in part["ids"].to_pylist()]
             yield _extended(part, keys, kinds)
 
     return draw, schema(kinds)
 
 
-def _extended(part: pa.RecordBatch, keys: list[tuple[int, int]], kinds: dict[str, pa.DataType]) -> pa.RecordBatch:
-    bucket, key = (pa.array([pair[place] for pair in keys], kinds[name]) for place, name in enumerate(_KEY))
-    columns = {name: part[name] for name in kinds if name not in _KEY} | {"bucket": bucket, "key": key}
+def _extended(part: pa.RecordBatch, keys: list[int], kinds: dict[str, pa.DataType]) -> pa.RecordBatch:
+    columns = {name: part[name] for name in kinds if name not in _KEY} | {"key": pa.array(keys, pa.int64())}
     return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
 
@@ -133,8 +128,7 @@ def _group_namer(plan: Plan, places: PartFolders | None, buckets: dict[int, Any]
             ids: list[Any] = []
             kept = (ids.append(row["ids"].as_py()) or row for row in rows)  # type: ignore[func-returns-value]
             blocks = profile_blocks(kept, plan, bucket.first, "group")
-            types, file = profile_types(plan, "group"), part_name("profiles.parquet", bucket.part)
-            described = write_part(places, file, types, blocks, gridded=plan.grid.step is not None)
+            described = write_part(places, part_name("profiles.parquet", bucket.part), blocks)
             numbers = range(bucket.first + 1, bucket.first + 1 + len(ids))
             yield _filled({"number": list(numbers), "ids": ids}, kinds)
             yield _filled({name: [getattr(described, name)] for name in DESCRIPTION}, kinds)
@@ -152,7 +146,7 @@ def _filled(columns: dict[str, list[Any]], kinds: dict[str, pa.DataType]) -> pa.
     return batch({name: columns.get(name, [None] * n_rows) for name in kinds}, kinds)
 
 
-def _keyed_users(named: DataFrame, secret: bytes, n_buckets: int) -> tuple[Map, str]:
+def _keyed_users(named: DataFrame, secret: bytes) -> tuple[Map, str]:
     """Give the function that makes a row of every member with a key, and the schema of what it gives."""
     profile = {name: kind for name, kind in _PROFILE.items() if name in named.columns}
     kinds = {"user_id": element_kind(named), "number": pa.int32(), **profile, **_KEY}
@@ -162,7 +156,7 @@ def _keyed_users(named: DataFrame, secret: bytes, n_buckets: int) -> tuple[Map, 
             members = part["ids"].to_pylist()
             who = np.repeat(np.arange(len(members)), [len(ids) for ids in members])
             ids = [one for group in members for one in group]
-            keys = [dealt(user_key(secret, one), n_buckets) for one in ids]
+            keys = [signed(user_key(secret, one)) for one in ids]
             repeated = part.select(["number", *profile]).take(pa.array(who))
             columns = [pa.array(ids, kinds["user_id"]), *repeated.columns]
             whole = pa.RecordBatch.from_arrays(columns, names=["user_id", "number", *profile])

@@ -1,6 +1,6 @@
-"""Start Spark, or say in one sentence what is missing.
+"""Start Spark, or raise an error that says in one sentence what is missing.
 
-What is set here can be set otherwise by ``--conf``: what the caller says wins.
+A setting of the caller (``--conf``) overrides the one given here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _LEAST_SPARK = (4, 0)
-_ABOUT_PANDAS = "PySpark does not yet fully support pandas"  # nothing here hands it any
+_ABOUT_PANDAS = "PySpark does not yet fully support pandas"  # none is used here
 _SETTINGS = {
     "spark.app.name": "recloak",
     "spark.ui.enabled": "false",
@@ -51,11 +51,11 @@ class SparkOptions(Options):
     part_cells: int = option(64_000_000, "cells of a part of a released table, about", at_least=1)
 
     def check(self) -> None:
-        """Refuse a setting that is not KEY=VALUE."""
+        """Raise OptionError if a setting is not KEY=VALUE."""
         self.settings()
 
     def settings(self) -> dict[str, str]:
-        """Give the settings by key."""
+        """Return the settings by key."""
         pairs = [text.partition("=") for text in self.conf]
         wrong = next((text for text, pair in zip(self.conf, pairs, strict=True) if not (pair[0] and pair[1])), None)
         if wrong is not None:
@@ -65,7 +65,7 @@ class SparkOptions(Options):
 
 @contextmanager
 def session(options: SparkOptions | None = None) -> Iterator[SparkSession]:
-    """Give a running session: the one that is active already, or one that is started here and stopped in the end."""
+    """Yield a running session: the active one, or one that is started here and stopped afterwards."""
     require_spark()
     from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
 
@@ -77,15 +77,15 @@ def session(options: SparkOptions | None = None) -> Iterator[SparkSession]:
         warnings.filterwarnings("ignore", _ABOUT_PANDAS, FutureWarning)
         spark = _start(options or SparkOptions())
         try:
-            with told_plainly():
+            with plain_errors():
                 yield spark
         finally:
             spark.stop()
 
 
 @contextmanager
-def told_plainly() -> Iterator[None]:
-    """Turn a job that Spark gave up into one sentence."""
+def plain_errors() -> Iterator[None]:
+    """Raise RecloakError with one sentence if Spark gives up a job."""
     from py4j.protocol import Py4JError  # noqa: PLC0415 (comes with pyspark)
     from pyspark.errors import PySparkException  # noqa: PLC0415 (an extra)
 
@@ -97,13 +97,13 @@ def told_plainly() -> Iterator[None]:
 
 
 def _reason(lines: list[str]) -> str:
-    """Find the line that says why: our own sentence from a worker, else the first."""
+    """Return the line that says why: our own sentence from a worker, else the first."""
     ours = [line.partition("Error: ")[2] for line in lines if line.startswith("recloak._core.errors.")]
     return (ours or lines or ["no reason was given"])[0]
 
 
 def require_spark() -> None:
-    """Say what to install where pyspark or Java is missing."""
+    """Raise MissingExtraError, which says what to install, if pyspark or Java is missing."""
     require_extra("spark", "pyspark", need="--engine spark")
     import pyspark  # noqa: PLC0415 (an extra)
 
@@ -125,23 +125,23 @@ def _has_java() -> bool:
 
 
 def _passed_on() -> dict[str, str]:
-    """Let the workers keep compiled kernels where the driver was told to keep them."""
+    """Return the setting by which workers keep compiled kernels where the driver does."""
     folder = os.environ.get("NUMBA_CACHE_DIR")
     return {} if folder is None else {"spark.executorEnv.NUMBA_CACHE_DIR": folder}
 
 
 def workers_python(options: SparkOptions) -> str | None:
-    """Give the Python that workers must run; None leaves it to the cluster.
+    """Return the Python that workers must run; None leaves it to the cluster.
 
     Pyspark reads it from the environment of a driver that was not started by spark-submit, and never from a setting.
     Workers of this machine need what is installed here, which the first python3 on the path need not have.
     """
-    told = options.settings().get("spark.pyspark.python", os.environ.get("PYSPARK_PYTHON"))
-    return told or (sys.executable if _is_here(options.master) else None)
+    python = options.settings().get("spark.pyspark.python", os.environ.get("PYSPARK_PYTHON"))
+    return python or (sys.executable if _is_here(options.master) else None)
 
 
 def _is_here(master: str | None) -> bool:
-    """Tell whether workers are processes of this machine; where no master is named, Spark's settings may name one."""
+    """Return whether workers are processes of this machine; where no master is named, Spark's settings may name one."""
     if master is None:
         return not os.environ.keys() & {"SPARK_HOME", "SPARK_CONF_DIR", "MASTER"}
     return master.startswith(("local", "spark://127.0.0.1:", "spark://[::1]:"))

@@ -1,33 +1,29 @@
 """Related-item lists on a cluster: for every item the most similar others, by the measures of `related.similarity`.
 
 The items are cut into strips. A task takes a strip, walks over all blocks of users, and adds up what the items of its
-strip have in common with every item: nothing travels but the lists. What a task holds is its strip times all items, and
+strip have in common with every item: only the lists are sent. What a task holds is its strip times all items, and
 the width of a strip is chosen so that this stays within bounds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from pyspark.sql import SparkSession
 
 from recloak._core.compiling import njit
 from recloak._core.progress import task
 from recloak._ratings.ids import IdMap
-from recloak._ratings.model import Ratings
-from recloak._related.model import HOLE, Lists
+from recloak._ratings.model import Ratings, Scale
+from recloak._related.model import EMPTY, Lists
 from recloak._related.options import SimilarityOptions
 from recloak._related.similarity import NOISE
-from recloak._spark.array_cells import array, batch, rows_of, schema
+from recloak._spark.array_cells import Row, array, joined, map_rows, rows_of
 from recloak._spark.user_blocks import Blocks, ratings_in
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 _MOST_CELLS = 32_000_000  # of a strip times all items: 256 MB for each sum
 _CORATED = ("pearson", "adjusted")
@@ -50,46 +46,39 @@ def nearest(spark: SparkSession, blocks: Blocks, top: int, options: SimilarityOp
     width = max(1, min(_MOST_CELLS // blocks.n_items, -(-blocks.n_items // 8)))
     strips = [(first, min(first + width, blocks.n_items)) for first in range(0, blocks.n_items, width)]
     rows = spark.createDataFrame(strips, "first int, stop int").repartition(len(strips), "first")
-    walker = _walker(blocks.folder, blocks.item_ids, totals, top, options)
+    folder, item_ids = blocks.folder, blocks.item_ids
+
+    def make_lists(row: Row) -> dict[str, Any]:
+        first, stop = row["first"].as_py(), row["stop"].as_py()
+        sums = _strip_sums(folder, item_ids, totals, (first, stop), options)
+        items, scores = _top(sums, totals, first, top, options)
+        return {"first": first, "items": items, "scores": scores}
+
     with task("comparing items", 1) as advance:
-        found = rows.mapInArrow(walker, schema(_LISTS)).toArrow().sort_by("first")
+        found = map_rows(rows, make_lists, _LISTS).toArrow().sort_by("first")
         advance(1)
-    items = np.concatenate([array(cell, np.int32) for cell in found["items"]]).reshape(-1, top)
-    return Lists(items, np.concatenate([array(cell, np.float64) for cell in found["scores"]]).reshape(-1, top))
+    items, scores = joined(found, "items", np.int32), joined(found, "scores", np.float64)
+    return Lists(items.reshape(-1, top), scores.reshape(-1, top))
 
 
 def _item_totals(blocks: Blocks, similarity: str) -> _Totals:
     """Add up each item's ratings and their squares, in the order of the blocks."""
     item_ids, scale = blocks.item_ids, blocks.scale
 
-    def add(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for row in rows_of(batches):
-            ratings, n_items = ratings_in(row, item_ids, scale), len(item_ids)
-            values = np.ones(ratings.n_ratings) if _counts_only(similarity) else ratings.values.astype(np.float64)
-            sums = np.bincount(ratings.items, ratings.values, minlength=n_items)
-            squares = np.bincount(ratings.items, values**2, minlength=n_items)
-            yield batch({"block": [row["block"].as_py()], "sums": [sums], "squares": [squares]}, _MEANS)
+    def add(row: Row) -> dict[str, Any]:
+        ratings, n_items = ratings_in(row, item_ids, scale), len(item_ids)
+        values = np.ones(ratings.n_ratings) if _counts_only(similarity) else ratings.values.astype(np.float64)
+        sums = np.bincount(ratings.items, ratings.values, minlength=n_items)
+        squares = np.bincount(ratings.items, values**2, minlength=n_items)
+        return {"block": row["block"].as_py(), "sums": sums, "squares": squares}
 
-    found = blocks.frame.select(*_COLUMNS).mapInArrow(add, schema(_MEANS)).toArrow().sort_by("block")
+    found = map_rows(blocks.frame.select(*_COLUMNS), add, _MEANS).toArrow().sort_by("block")
     sums, squares = (np.sum([array(cell, np.float64) for cell in found[name]], axis=0) for name in ("sums", "squares"))
     return _Totals(sums / np.maximum(blocks.popularity, 1), squares)
 
 
 def _counts_only(similarity: str) -> bool:
     return similarity in ("presence", "conditional")
-
-
-def _walker(folder: Path, item_ids: IdMap, totals: _Totals, top: int, options: SimilarityOptions) -> Any:
-    """Give the function that makes the lists of a strip."""
-
-    def walk(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for row in rows_of(batches):
-            first, stop = row["first"].as_py(), row["stop"].as_py()
-            sums = _strip_sums(folder, item_ids, totals, (first, stop), options)
-            items, scores = _top(sums, totals, first, top, options)
-            yield batch({"first": [first], "items": [items], "scores": [scores]}, _LISTS)
-
-    return walk
 
 
 def _strip_sums(
@@ -105,9 +94,7 @@ def _strip_sums(
 
 
 def _blocks_in(folder: Path, item_ids: IdMap) -> Iterator[Ratings]:
-    """Read the blocks one after the other from where they lie."""
-    from recloak._ratings.model import Scale  # noqa: PLC0415 (a name only)
-
+    """Yield the blocks, read from their folder one after the other."""
     for file in sorted(folder.glob("*.parquet")):
         for part in pq.ParquetFile(file).iter_batches(batch_size=1, columns=_COLUMNS):
             for row in rows_of([part]):
@@ -115,7 +102,7 @@ def _blocks_in(folder: Path, item_ids: IdMap) -> Iterator[Ratings]:
 
 
 def _weights(ratings: Ratings, totals: _Totals, similarity: str) -> NDArray[np.float64]:
-    """Give what each rating counts as, as `_related.similarity` does."""
+    """Return what each rating counts as, as `_related.similarity` does."""
     if _counts_only(similarity):
         return np.ones(ratings.n_ratings)
     values = ratings.values.astype(np.float64)
@@ -149,9 +136,9 @@ def _add_common(indptr, items, weights, first, stop, sums):  # type: ignore[no-u
 def _top(
     sums: NDArray[np.float64], totals: _Totals, first: int, top: int, options: SimilarityOptions
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Give the best of each item of a strip; equal scores are ordered by item number."""
+    """Return the best of each item of a strip; equal scores are ordered by item number."""
     width, n_items = sums.shape[1:]
-    found, scores = np.full((width, top), HOLE, np.int32), np.zeros((width, top))
+    found, scores = np.full((width, top), EMPTY, np.int32), np.zeros((width, top))
     for j in range(width):
         keys = _keys(sums[:, j], totals.squares, first + j, options)
         keys[first + j] = 0.0
@@ -167,11 +154,11 @@ def _keys(
     """Score all items against one: the square of a cosine or, over common raters, the correlation; 0 where none."""
     dots, n = sums[0], sums[1]
     keys, fits = np.zeros(len(dots)), (dots > 0) & (n >= options.min_support)
-    shrunk = n[fits] / (n[fits] + options.shrinkage)
     if options.similarity in _CORATED:
         below = sums[2] * sums[3]
         fits &= below > 0
-        shrunk = n[fits] / (n[fits] + options.shrinkage)
+    shrunk = n[fits] / (n[fits] + options.shrinkage)
+    if options.similarity in _CORATED:
         keys[fits] = dots[fits] / np.sqrt(below[fits]) * shrunk
         keys[keys <= NOISE] = 0.0
     elif options.similarity == "conditional":

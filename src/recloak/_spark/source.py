@@ -20,6 +20,7 @@ from recloak._ratings.model import Scale
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.reader import Reader, reader_named
 from recloak._ratings.readers import first_of
+from recloak._ratings.times import DATE_RULE
 from recloak._spark.source_paths import FILE, SourcePaths, SparkSource, file_column
 from recloak._spark.source_tasks import read_in_tasks
 
@@ -123,14 +124,28 @@ def _look_over(checked: DataFrame, paths: SourcePaths, *, skip_bad: bool) -> tup
     row = sf.struct("rank", "place", "file", "problem", shown.alias("shown"))
     first = sf.min(sf.when(sf.col("problem").isNotNull(), row)).alias("first")
     counts = {"n_rows": "*", "n_ranked": "rank", "n_bad": "problem"}
-    found = checked.agg(*(sf.count(what).alias(name) for name, what in counts.items()), first).collect()[0]
+    found = checked.agg(
+        *(sf.count(what).alias(name) for name, what in counts.items()), first, *_date_checks(checked.columns)
+    ).collect()[0]
     if found.n_ranked < found.n_rows:
         raise InternalError("Spark names a file in two ways, so the order of the files is not known")
     if found.n_bad and not skip_bad:
         _refuse(found, paths)
+    if found.all_dates or found.all_years:
+        raise SourceError(DATE_RULE)
     if found.n_rows == found.n_bad:
         raise SourceError("there are no ratings" + (", every row was bad" if found.n_bad else ""))
     return found.n_rows, found.n_bad
+
+
+def _date_checks(columns: list[str]) -> list[Column]:
+    """Return whether all times look like calendar dates written as numbers, see `recloak._ratings.times.are_dates`."""
+    if "time" not in columns:
+        return [sf.lit(False).alias("all_dates"), sf.lit(False).alias("all_years")]
+    time = sf.col("time")
+    month, day = sf.floor(time / 100) % 100, time % 100
+    dates = time.between(19000101, 21001231) & month.between(1, 12) & day.between(1, 31)
+    return [sf.every(dates).alias("all_dates"), sf.every(time.between(1900, 2100)).alias("all_years")]
 
 
 def _refuse(found: Any, paths: SourcePaths) -> None:

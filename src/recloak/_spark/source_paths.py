@@ -10,7 +10,9 @@ from urllib.parse import unquote
 
 from pyspark.sql import functions as sf
 
-from recloak._ratings.source_files import SAMPLE_BYTES, Sample, files_of, is_packed, sample_from, sample_of
+from recloak._core.errors import SourceError
+from recloak._ratings.opened_files import SAMPLE_BYTES, Sample, SourceFile, is_packed, sample_from
+from recloak._ratings.source_files import files_of
 from recloak._spark.array_cells import address, as_pattern
 
 if TYPE_CHECKING:
@@ -57,6 +59,9 @@ class SourcePaths:
         """Find the files of a source; what an address holds is known to Spark only."""
         found = [one for path in source for one in ([path] if "://" in path else files_of(path))]
         local = tuple(one for one in found if isinstance(one, Path))
+        for path in local:
+            if path.exists() and not path.is_file():
+                raise SourceError("is a pipe or device, which engine='spark' cannot read", file=path)
         return cls(
             tuple(address(one) if isinstance(one, Path) else one for one in found),
             {str(one.resolve() if isinstance(one, Path) else one): place for place, one in enumerate(found)},
@@ -66,7 +71,8 @@ class SourcePaths:
     def first_sample(self, spark: SparkSession) -> Sample:
         """Read the first lines of the first file."""
         if self.local is not None:
-            return sample_of(self.local[0])
+            with SourceFile(self.local[0]) as file:
+                return file.sample()
         if self.addresses[0].rstrip("/").endswith(".parquet"):
             return Sample(Path(self.addresses[0]), b"PAR1", False)
         first = self.in_order(spark.read.text(self.addresses[0]).inputFiles())[0]

@@ -26,10 +26,11 @@ from recloak._core.errors import SourceError
 from recloak._ratings.delimited import OPEN_QUOTE, read_delimited
 from recloak._ratings.dialect import Dialect
 from recloak._ratings.model import Scale
+from recloak._ratings.opened_files import SAMPLE_BYTES, SourceFile, sample_from
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.readers import FirstFile, dialect_by, read_files, reader_of
 from recloak._ratings.row_buffer import RowBuffer, RowProblem
-from recloak._ratings.source_files import SAMPLE_BYTES, sample_from
+from recloak._ratings.times import DATE_RULE, are_dates
 from recloak._spark.array_cells import schema
 from recloak._spark.source_paths import FILE, SourcePaths, SparkSource, file_column
 
@@ -48,7 +49,7 @@ class _TaskRows(RowBuffer):
 
     def __init__(self, scale: Scale | None) -> None:
         super().__init__(scale, skip_bad=True)
-        self.n_rows, self.timed = 0, False
+        self.n_rows, self.timed, self.dated = 0, False, True
         self.error: SourceError | None = None
         self.has_open_quote = False
         self.texts = {"user": False, "item": False}
@@ -70,6 +71,8 @@ class _TaskRows(RowBuffer):
             self.latin[role].update(numbering.latin)
         self.n_rows += table.height
         self.timed |= "time" in table.columns
+        if table.height:
+            self.dated &= "time" in table.columns and are_dates(table["time"].to_numpy())
         return table
 
 
@@ -110,7 +113,8 @@ class _Task:
     def whole(self, rank: int, path: Path) -> _Piece:
         """Return a whole file as a piece."""
         rows = _TaskRows(self.options.bounds())
-        return _Piece(rank, 0, rows, read_files([path], rows, self.options, self.first))
+        file = SourceFile(path, no_limit=self.options.no_limit)
+        return _Piece(rank, 0, rows, read_files([file], rows, self.options, self.first))
 
 
 class _ByLines(_Task):
@@ -132,7 +136,8 @@ class _ByLines(_Task):
             dialect = self._dialect(lines, dialect, is_long=is_long)
         if dialect.note:
             rows.note(dialect.note)
-        yield from read_delimited(lines, self.first.path, dialect, rows)  # type: ignore[arg-type]
+        longest = SourceFile(self.first.path, no_limit=self.options.no_limit).longest_line
+        yield from read_delimited(lines, self.first.path, dialect, rows, longest=longest)  # type: ignore[arg-type]
 
     def _dialect(self, lines: _Lines, first: Dialect, *, is_long: bool) -> Dialect:
         """Recognise how a further file is written by its first split, and make sure that it is as the first one."""
@@ -241,6 +246,7 @@ def _report(piece: _Piece) -> dict[str, Any]:
         "n_bad": rows.n_skipped,
         "texts": rows.texts,
         "timed": rows.timed,
+        "dated": rows.dated,
         "notes": rows.notes,
         "latin": {role: sorted(ids) for role, ids in rows.latin.items()},
         "error": None if first is None else (first.rule, first.line, first.value),
@@ -330,6 +336,8 @@ def _judge(reports: Sequence[dict[str, Any]], files: Sequence[str], *, skip_bad:
         raise SourceError("there are no ratings" + (", every row was bad" if n_bad else ""))
     if len({one["timed"] for one in reports if one["n_rows"]}) > 1:
         raise SourceError("some files have times and others have none; time='none' leaves times out")
+    if all(one["dated"] for one in reports if one["n_rows"]):
+        raise SourceError(DATE_RULE, file=files[0])
 
 
 def _kinds(reports: Sequence[dict[str, Any]]) -> dict[str, pa.DataType]:

@@ -1,4 +1,4 @@
-"""Bins of near users, one per task: a sample gives centres, everybody goes to the nearest, and the driver packs.
+"""Bins of near users, one per task: a sample gives centres, each user goes to the nearest, and the driver packs.
 
 A sample of bounded size comes to the driver, where the tree of the local engine (`_releases.bin_tree`) cuts it into
 many small cells; their means are the centres, in the order of the tree, so that neighbours are near each other. Each
@@ -7,36 +7,32 @@ neighbouring cells into bins: a cell too large for a worker is split by blocks (
 blocks are random parts of them), small ones are merged until a bin holds what a task can take.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from recloak._core.randomness import Randomness
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
 from recloak._releases.bin_tree import even_bins
-from recloak._releases.embed import gram, item_weights, root
+from recloak._releases.embed import gram, item_weights, root, times
 from recloak._releases.model.steps import Padding
-from recloak._spark.array_cells import address, array, batch, element_kind, rows_of, schema
+from recloak._spark.array_cells import Row, address, element_kind, joined, map_rows, row_batch, rows_of, schema
 from recloak._spark.padding import ItemPadding
 from recloak._spark.user_blocks import Blocks, ratings_in
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 _SAMPLE = 100_000  # users who come to the driver as points, at most
 _PER_CELL = 25  # of the sample, to make a centre
 _CELLS_PER_BIN = 16
 _MOST_CELLS = 4096
-_STEP = 4096  # users who are held against all centres at once
+_STEP = 4096  # users who are compared with all centres at once
 
 
 class BinLimits(NamedTuple):
@@ -59,7 +55,7 @@ class Piece(NamedTuple):
 def bin_users(
     spark: SparkSession, blocks: Blocks, padding: ItemPadding, folder: Path, limits: BinLimits, rng: Randomness
 ) -> tuple[DataFrame, int]:
-    """Lay the users down by cells with what is believed about them; give them with the number of their bin."""
+    """Write the users by cells with the beliefs about them; return them with the number of their bin."""
     to_points = point_matrix(padding, blocks.popularity)
     centres = _centres(_sample(blocks, padding, to_points, rng), _n_cells(blocks, limits), rng)
     kinds = cell_kinds(element_kind(blocks.frame))
@@ -74,19 +70,18 @@ def _n_cells(blocks: Blocks, limits: BinLimits) -> int:
 
 
 def point_matrix(padding: ItemPadding, popularity: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Give R such that ``(p_u, b_u) R`` are points whose squared distances are errors (see `_releases.embed`)."""
-    rank, nobody = padding.items.rank, np.zeros(0, np.float32)
-    mean = padding.items.mean
-    items = Padding(padding.mu, nobody, mean[:, rank], nobody.reshape(0, rank), mean[:, :rank], padding.scale)
+    """Return R such that ``(p_u, b_u) R`` are points whose squared distances are errors (see `_releases.embed`)."""
+    rank, mean, no_users = padding.items.rank, padding.items.mean, np.zeros(0, np.float32)
+    items = Padding(padding.mu, no_users, mean[:, rank], no_users.reshape(0, rank), mean[:, :rank], padding.scale)
     return root(gram(items, item_weights(items, popularity))).astype(np.float32)
 
 
 def _points(padding: Padding, to_points: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.column_stack([padding.user_factors, padding.user_bias]) @ to_points
+    return times(np.column_stack([padding.user_factors, padding.user_bias]), to_points)
 
 
 def take_users(ratings: Ratings, users: NDArray[np.integer]) -> Ratings:
-    """Give the ratings of some users, in the order asked for."""
+    """Return the ratings of some users, in the given order."""
     counts = ratings.activity[users]
     indptr = np.concatenate(([0], np.cumsum(counts)))
     places = np.repeat(ratings.indptr[users] - indptr[:-1], counts) + np.arange(indptr[-1])
@@ -97,24 +92,22 @@ def take_users(ratings: Ratings, users: NDArray[np.integer]) -> Ratings:
 def _sample(
     blocks: Blocks, padding: ItemPadding, to_points: NDArray[np.float32], rng: Randomness
 ) -> NDArray[np.float32]:
-    """Give the points of a random sample of the users, by block."""
+    """Return the points of a random sample of the users, by block."""
     item_ids, scale, share = blocks.item_ids, blocks.scale, min(1.0, _SAMPLE / blocks.n_users)
     kinds = {"block": pa.int32(), "points": pa.binary()}
 
-    def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for row in rows_of(batches):
-            ratings, block = ratings_in(row, item_ids, scale), row["block"].as_py()
-            size = int(np.ceil(share * ratings.n_users))
-            some = rng.stream("sample", block).choice(ratings.n_users, size, replace=False)
-            points = _points(padding.of(take_users(ratings, np.sort(some))), to_points)
-            yield batch({"block": [block], "points": [points]}, kinds)
+    def draw(row: Row) -> dict[str, Any]:
+        ratings, block = ratings_in(row, item_ids, scale), row["block"].as_py()
+        size = int(np.ceil(share * ratings.n_users))
+        some = rng.stream("sample", block).choice(ratings.n_users, size, replace=False)
+        return {"block": block, "points": _points(padding.of(take_users(ratings, np.sort(some))), to_points)}
 
-    drawn = blocks.frame.mapInArrow(draw, schema(kinds)).toArrow().sort_by("block")["points"]
-    return np.concatenate([array(cell, np.float32) for cell in drawn]).reshape(-1, to_points.shape[1])
+    drawn = map_rows(blocks.frame, draw, kinds).toArrow().sort_by("block")
+    return joined(drawn, "points", np.float32).reshape(-1, to_points.shape[1])
 
 
 def _centres(sample: NDArray[np.float32], n_cells: int, rng: Randomness) -> NDArray[np.float32]:
-    """Give the means of the sample's cells, neighbours near each other."""
+    """Return the means of the sample's cells, neighbours near each other."""
     size = max(-(-len(sample) // n_cells), _PER_CELL)
     order, starts = even_bins(np.ascontiguousarray(sample), size=size, unit=1, stream=rng.stream("centres"), power=4)
     sums = np.add.reduceat(sample[order].astype(np.float64), starts[:-1], axis=0)
@@ -122,28 +115,16 @@ def _centres(sample: NDArray[np.float32], n_cells: int, rng: Randomness) -> NDAr
 
 
 def cell_kinds(user_id: pa.DataType) -> dict[str, pa.DataType]:
-    """Give the columns of a cell's users in one block."""
-    return {
-        "cell": pa.int32(),
-        "block": pa.int32(),
-        "n_users": pa.int64(),
-        "n_ratings": pa.int64(),
-        "ids": pa.list_(user_id),
-        "indptr": pa.binary(),
-        "items": pa.binary(),
-        "values": pa.binary(),
-        "user_bias": pa.binary(),
-        "user_factors": pa.binary(),
-    }
+    """Return the columns of a cell's users in one block."""
+    numbers = {"cell": pa.int32(), "block": pa.int32(), "n_users": pa.int64(), "n_ratings": pa.int64()}
+    arrays = dict.fromkeys(("indptr", "items", "values", "user_bias", "user_factors"), pa.binary())
+    return {**numbers, "ids": pa.list_(user_id), **arrays}
 
 
 def _cut(
-    blocks: Blocks,
-    padding: ItemPadding,
-    to_points: NDArray[np.float32],
-    centres: NDArray[np.float32],
+    blocks: Blocks, padding: ItemPadding, to_points: NDArray[np.float32], centres: NDArray[np.float32],
     kinds: dict[str, pa.DataType],
-) -> DataFrame:
+) -> DataFrame:  # fmt: skip
     """Solve the users of every block and cut it by cells."""
     item_ids, scale = blocks.item_ids, blocks.scale
 
@@ -152,37 +133,24 @@ def _cut(
             ratings = ratings_in(row, item_ids, scale)
             solved = padding.of(ratings)
             cells = nearest(_points(solved, to_points), centres)
-            ids = row["ids"].values
             for cell in np.unique(cells):
                 users = np.flatnonzero(cells == cell)
-                yield _cell_row(int(cell), row["block"].as_py(), ids, users, ratings, solved, kinds)
+                ids = row["ids"].values.take(pa.array(users)).to_pylist()
+                about = {"cell": int(cell), "block": row["block"].as_py(), "ids": ids}
+                yield row_batch({**about, **_cell_columns(users, ratings, solved)}, kinds)
 
     columns = blocks.frame.select("block", "n_users", "n_ratings", "ids", "indptr", "items", "values")
     return columns.mapInArrow(cut, schema(kinds))
 
 
-def _cell_row(
-    cell: int, block: int, ids: pa.Array, users: NDArray[np.int64], ratings: Ratings, solved: Padding,
-    kinds: dict[str, pa.DataType],
-) -> pa.RecordBatch:  # fmt: skip
+def _cell_columns(users: NDArray[np.int64], ratings: Ratings, solved: Padding) -> dict[str, Any]:
     taken = take_users(ratings, users)
-    row = {
-        "cell": cell,
-        "block": block,
-        "n_users": taken.n_users,
-        "n_ratings": taken.n_ratings,
-        "ids": ids.take(pa.array(users)).to_pylist(),
-        "indptr": taken.indptr,
-        "items": taken.items,
-        "values": taken.values,
-        "user_bias": solved.user_bias[users],
-        "user_factors": solved.user_factors[users],
-    }
-    return batch({name: [value] for name, value in row.items()}, kinds)
+    columns = {name: getattr(taken, name) for name in ("n_users", "n_ratings", "indptr", "items", "values")}
+    return {**columns, "user_bias": solved.user_bias[users], "user_factors": solved.user_factors[users]}
 
 
 def nearest(points: NDArray[np.float32], centres: NDArray[np.float32]) -> NDArray[np.int32]:
-    """Give the nearest centre of each point; of equals the first."""
+    """Return the nearest centre of each point, the first of equals."""
     norms = np.square(centres).sum(axis=1)
     found = np.empty(len(points), np.int32)
     for start in range(0, len(points), _STEP):
@@ -192,7 +160,7 @@ def nearest(points: NDArray[np.float32], centres: NDArray[np.float32]) -> NDArra
 
 
 def _with_bins(spark: SparkSession, cells: DataFrame, n_blocks: int, limits: BinLimits) -> tuple[DataFrame, int]:
-    """Give every row of cells the number of its bin, and how many bins there are."""
+    """Return the cells with the number of their bin, and how many bins there are."""
     parts = {row.cell: _n_parts(row, limits, n_blocks) for row in _counted(cells, "cell")}
     split = spark.createDataFrame(list(parts.items()), "cell int, n_parts int")
     pieces = cells.join(sf.broadcast(split), "cell").withColumn("part", sf.col("block") % sf.col("n_parts"))
@@ -214,7 +182,7 @@ def _n_parts(row: NamedTuple, limits: BinLimits, n_blocks: int) -> int:
 
 
 def pack(pieces: Sequence[Piece], limits: BinLimits) -> dict[Piece, int]:
-    """Give the bins of pieces that stand in the order of the tree: neighbours together, none too small."""
+    """Return the bins of pieces in the order of the tree: neighbours together, none too small."""
     bins: list[list[Piece]] = []
     for piece in pieces:
         if not bins or _overfull([*bins[-1], piece], limits):
@@ -231,7 +199,7 @@ def _overfull(pieces: list[Piece], limits: BinLimits) -> bool:
 
 
 def _merged(bins: list[list[Piece]], limits: BinLimits) -> list[list[Piece]]:
-    """Put a bin of too few users to the one before it, the first to the one after."""
+    """Merge a bin of too few users with the one before it, the first with the one after."""
     merged: list[list[Piece]] = []
     for one in bins:
         if merged and min(_n_users(one), _n_users(merged[-1])) < limits.least_users:

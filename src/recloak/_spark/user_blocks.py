@@ -1,22 +1,20 @@
-"""Users in blocks: a source read once, numbered, freed of repeated pairs, and laid down as sparse matrices.
+"""Users in blocks: a source read once, numbered, without repeated pairs, as sparse matrices.
 
 A block holds the whole rows of those users whose ids hash to its number. How many there are depends on the number of
-ratings only, so the same source gives the same blocks on every cluster. Nobody needs to know all users: inside a
-block they are numbered in the order of their ids. The items' ids are few and known to everybody.
+ratings only, so the same source gives the same blocks on every cluster. No task needs to know all users: inside a
+block they are numbered in the order of their ids. The items' ids are few and known to every task.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
+from pyspark.sql import DataFrame, SparkSession
 
 from recloak._core.errors import InputError, SourceError
 from recloak._core.files import scratch_folder
@@ -24,12 +22,9 @@ from recloak._ratings.assemble import distinct_values
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings, Scale, assemble
 from recloak._ratings.options import ReadOptions
-from recloak._spark.array_cells import address, array, batch, rows_of, schema
+from recloak._spark.array_cells import Row, address, array, batch, joined, map_rows, row_batch, rows_of, schema
 from recloak._spark.source import open_source
 from recloak._spark.source_paths import SparkSource
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 LEAST_BLOCKS = 8
 BLOCK_RATINGS = 4_000_000
@@ -41,7 +36,7 @@ class Blocks:
     """The ratings of a source by blocks of users, and what holds for all of them."""
 
     frame: DataFrame  # block, n_users, n_ratings, ids, indptr, items, values
-    folder: Path  # where they lie
+    folder: Path  # of their files
     item_ids: IdMap
     popularity: NDArray[np.int64]  # (n_items,)
     scale: Scale
@@ -61,18 +56,16 @@ def make_blocks(
     spark: SparkSession, source: SparkSource, folder: Path, *, block_ratings: int, bounds: Scale | None = None,
     until: int | None = None,
 ) -> Blocks:  # fmt: skip
-    """Read a source, up to a time where one is given, and lay its blocks down in a folder that every worker reaches."""
+    """Read a source, up to a time where one is given, and write its blocks into a folder that every worker reaches."""
     if until is not None and not source.has_times:
         raise InputError("these ratings carry no times")
     items = source.frame.select("item").distinct().toArrow()
     item_ids = IdMap.of(pl.Series(pl.from_arrow(items["item"].combine_chunks())))
     n_blocks = max(LEAST_BLOCKS, -(-(source.n_rows - source.n_skipped) // block_ratings))
     kinds = block_kinds(text_users=source.is_text("user"))
-    rows = source.frame.repartition(n_blocks, "user")
-    place = folder / "blocks"
-    rows.mapInArrow(_builder(item_ids, kinds, n_blocks, until), schema(kinds)).write.parquet(
-        address(place, reading=False)
-    )
+    rows, place = source.frame.repartition(n_blocks, "user"), folder / "blocks"
+    made = rows.mapInArrow(_builder(item_ids, kinds, n_blocks, until), schema(kinds))
+    made.write.parquet(address(place, reading=False))
     return _summed_up(spark.read.parquet(address(place)), place, item_ids, bounds, n_blocks)
 
 
@@ -81,7 +74,7 @@ def opened_blocks(
     spark: SparkSession, source: str | Iterable[str], reading: ReadOptions | None = None, *,
     block_ratings: int = BLOCK_RATINGS, beside: Path | None = None, until: int | None = None,
 ) -> Iterator[Blocks]:  # fmt: skip
-    """Give the blocks of a source; they lie in a hidden folder, by default in the working one, that vanishes after."""
+    """Yield the blocks of a source, in a hidden folder (by default in the working one) that is removed afterwards."""
     reading = reading or ReadOptions()
     with scratch_folder(beside or Path("recloak-spark").absolute()) as folder:
         opened = open_source(spark, source, reading)
@@ -89,25 +82,16 @@ def opened_blocks(
 
 
 def block_kinds(*, text_users: bool) -> dict[str, pa.DataType]:
-    """Give the columns of a block."""
-    return {
-        "block": pa.int32(),
-        "n_users": pa.int64(),
-        "n_ratings": pa.int64(),
-        "ids": pa.list_(pa.string() if text_users else pa.int64()),
-        "indptr": pa.binary(),
-        "items": pa.binary(),
-        "values": pa.binary(),
-        "popularity": pa.binary(),
-        "moments": pa.binary(),  # the sum of the ratings and of their squares
-        "levels": pa.binary(),  # the distinct ratings, or only their ends
-    }
+    """Return the columns of a block; the moments are the sums of its ratings and of their squares."""
+    ids = pa.list_(pa.string() if text_users else pa.int64())
+    arrays = dict.fromkeys(("indptr", "items", "values", "popularity", "moments", "levels"), pa.binary())
+    return {"block": pa.int32(), "n_users": pa.int64(), "n_ratings": pa.int64(), "ids": ids, **arrays}
 
 
 def _builder(
     item_ids: IdMap, kinds: dict[str, pa.DataType], n_blocks: int, until: int | None
 ) -> Callable[..., Iterator[pa.RecordBatch]]:
-    """Give the function that makes a block of one partition."""
+    """Return the function that makes a block of one partition."""
     known = item_ids.ids.to_arrow()
 
     def build(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -127,23 +111,17 @@ def _builder(
 
 
 def _ratings_of(table: pa.Table, item_ids: IdMap) -> Ratings:
-    """Put rows in the order of their places together; of a repeated pair the latest, else the last, is kept."""
+    """Return rows as ratings; of a repeated pair the latest, else the last by place, is kept."""
     frame = pl.DataFrame(pl.from_arrow(table)).sort("place")
     user_ids = IdMap.of(frame["user"])
     times = frame["time"].to_numpy() if "time" in frame.columns else None
-    return assemble(
-        user_ids.encode(frame["user"]),
-        item_ids.encode(frame["item"]),
-        frame["rating"].to_numpy().astype(np.float32),
-        times,
-        user_ids=user_ids,
-        item_ids=item_ids,
-        scale=Scale(0.0, 0.0),
-    )
+    users, items = user_ids.encode(frame["user"]), item_ids.encode(frame["item"])
+    values, scale = frame["rating"].to_numpy().astype(np.float32), Scale(0.0, 0.0)
+    return assemble(users, items, values, times, user_ids=user_ids, item_ids=item_ids, scale=scale)
 
 
 def block_row(ratings: Ratings, block: int, kinds: dict[str, pa.DataType]) -> pa.RecordBatch:
-    """Give ratings as the one row that is a block."""
+    """Return ratings as the one row that is a block."""
     values = ratings.values.astype(np.float64)
     row = {
         "block": block,
@@ -157,11 +135,11 @@ def block_row(ratings: Ratings, block: int, kinds: dict[str, pa.DataType]) -> pa
         "moments": np.array([values.sum(), np.square(values).sum()]),
         "levels": _levels(ratings.values),
     }
-    return batch({name: [value] for name, value in row.items()}, kinds)
+    return row_batch(row, kinds)
 
 
 def _levels(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Give the distinct ratings, or their ends and the middle where there are too many to be steps of a scale."""
+    """Return the distinct ratings, or their ends and the middle where there are too many to be steps of a scale."""
     distinct = distinct_values(values)
     return distinct if len(distinct) <= _MOST_VALUES else distinct[[0, len(distinct) // 2, -1]]
 
@@ -174,7 +152,7 @@ def _summed_up(frame: DataFrame, folder: Path, item_ids: IdMap, bounds: Scale | 
     if not n_ratings:
         raise SourceError("there are no ratings")
     total, squares = np.sum([array(cell, np.float64) for cell in about["moments"]], axis=0)
-    scale = Scale.seen_in(np.concatenate([array(cell, np.float32) for cell in about["levels"]]))
+    scale = Scale.seen_in(joined(about, "levels", np.float32))
     if bounds is not None:
         scale = Scale(bounds.low, bounds.high, scale.step)
     mean = float(total) / n_ratings
@@ -194,14 +172,17 @@ def added_up(frame: DataFrame, column: str) -> NDArray[np.int64]:
     return np.sum([array(cell, np.int64) for cell in totals], axis=0)
 
 
-def ratings_in(row: dict[str, pa.Scalar], item_ids: IdMap, scale: Scale) -> Ratings:
-    """Give a block's ratings; its users are numbered, their ids stay where they are."""
-    n_users = row["n_users"].as_py()
-    return Ratings(
-        array(row["indptr"], np.int64),
-        array(row["items"], np.int32),
-        array(row["values"], np.float32),
-        IdMap(pl.Series(np.arange(n_users))),
-        item_ids,
-        scale,
-    )
+def counted(frame: DataFrame, count: Callable[[Row], NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Add up an array of counts that a function returns for every row."""
+    return added_up(map_rows(frame, lambda row: {"counts": count(row)}, {"counts": pa.binary()}), "counts")
+
+
+def ratings_in(row: Row, item_ids: IdMap, scale: Scale) -> Ratings:
+    """Return a block's ratings, with its users by number."""
+    user_ids = IdMap(pl.Series(np.arange(row["n_users"].as_py())))
+    return Ratings(*rows_in(row), user_ids, item_ids, scale)
+
+
+def rows_in(row: Row) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    """Return where the users of a block begin, their items and their ratings."""
+    return array(row["indptr"], np.int64), array(row["items"], np.int32), array(row["values"], np.float32)

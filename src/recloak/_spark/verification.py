@@ -1,72 +1,65 @@
-"""Verify on a cluster: a task looks at each part of a release (`_releases.verifier`), and Spark adds the parts up.
+"""Verify on a cluster: a task inspects each part of a release (`_releases.verifier`), and Spark adds the parts up.
 
-Only the parts' summaries and the totals come to the driver; the marks of the rows stay where they are.
+Only the parts' summaries and the totals come to the driver; the marks of the rows stay where they are. To check a
+cap on links, all members of a row are brought to one task, which compares their ratings with the part that holds the
+row by the local check (`_releases.verifier.link_check`).
 """
-
-from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from recloak._core.errors import OptionError
 from recloak._core.progress import task
+from recloak._ratings.ids import IdMap
+from recloak._ratings.model import Ratings, Scale
 from recloak._releases.model.release_format import Diversity, Verdict
 from recloak._releases.verifier.claims import Claims
 from recloak._releases.verifier.diversity_check import Starved, starved_users
-from recloak._releases.verifier.item_numbers import ItemNumbers
+from recloak._releases.verifier.item_numbers import ItemNumbers, words_of
 from recloak._releases.verifier.judgement import Totals, check_release
-from recloak._releases.verifier.link_check import Exceeded
+from recloak._releases.verifier.link_check import Exceeded, exceeded_links
 from recloak._releases.verifier.local_inspection import LocalInspection
 from recloak._releases.verifier.part_findings import Summary, inspect_part
-from recloak._spark.array_cells import batch, rows_of, schema
-from recloak._spark.member_rows import exceeded_on_spark
+from recloak._releases.verifier.table_blocks import blocks
+from recloak._spark.array_cells import address, array, batch, element_kind, row_batch, rows_of, schema
 from recloak._spark.naming import Map
 from recloak._spark.user_blocks import Blocks, ratings_in
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-_FOUND = {
-    "place": pa.int32(),  # of the part
-    "summary": pa.string(),
-    "item": pa.int64(),
-    "name": pa.int64(),
-    "n": pa.int64(),
-    "one": pa.int64(),
-    "two": pa.int64(),
-}
+_NUMBERS = dict.fromkeys(("item", "name", "n", "one", "two"), pa.int64())
+_FOUND = {"place": pa.int32(), "summary": pa.string(), **_NUMBERS}  # place: of the part
 _SUMS = (
     "sum(size) n_users", "sum(size * n) n_ratings", "min(n) fewest", "max(n) most",
     "min(if(n = 0, name, null)) bare", "min(if(size = 0, name, null)) empty",
 )  # fmt: skip
+_EXCEEDED = {"n_cells": pa.int64(), "share": pa.float64()}
 _MOST_BITS = 32 * 10**9  # items times rows that a worker holds to check diversity: 4 GB
 
 
 def verify(
-    spark: SparkSession,
-    folder: str | Path,
-    *,
-    k: int | None = None,
-    original: Blocks | None = None,
-    diversity: Diversity | str | None = None,
-    mapping: str | Path | None = None,
-) -> Verdict:
+    spark: SparkSession, folder: str | Path, *, k: int | None = None, original: Blocks | None = None,
+    diversity: Diversity | str | None = None, mapping: str | Path | None = None, content: bool = False,
+) -> Verdict:  # fmt: skip
     """Check a released folder as `_releases.verifier.verify` does; ``mapping`` is the address of who is who."""
     with ExitStack() as stack:
 
         def inspect(claims: Claims) -> SparkInspection:
             return stack.enter_context(closing(SparkInspection(spark, claims)))
 
-        return check_release(folder, inspect, k=k, original=original, diversity=diversity, mapping=mapping)
+        return check_release(
+            folder, inspect, k=k, original=original, diversity=diversity, mapping=mapping, content=content
+        )
 
 
 class SparkInspection:
@@ -76,7 +69,8 @@ class SparkInspection:
         self.spark, self.claims = spark, claims
         n_parts = len(claims.parts)
         places = spark.range(0, n_parts, 1, n_parts)
-        self._found = places.mapInArrow(_inspector(claims, secrets.token_bytes(32)), schema(_FOUND)).persist()
+        self._secret = secrets.token_bytes(32)
+        self._found = places.mapInArrow(_inspector(claims, self._secret), schema(_FOUND)).persist()
 
     def close(self) -> None:
         """Free what the cluster keeps."""
@@ -86,9 +80,9 @@ class SparkInspection:
     def summaries(self) -> list[Summary]:
         """The parts, in the order of the manifest."""
         with task("verifying", 1) as advance:
-            told = self._found.where(sf.col("summary").isNotNull()).select("place", "summary").collect()
+            rows = self._found.where(sf.col("summary").isNotNull()).select("place", "summary").collect()
             advance(1)
-        return [Summary(*json.loads(row.summary)) for row in sorted(told, key=lambda row: row.place)]
+        return [Summary(*json.loads(row.summary)) for row in sorted(rows, key=lambda row: row.place)]
 
     def _rows(self, *, members: bool) -> DataFrame:
         """Return what was found about users or groups."""
@@ -103,6 +97,18 @@ class SparkInspection:
             return rows
         return _padded(self.spark.range(1, self.claims.n_names + 1).toDF("name"), rows)
 
+    def _items(self) -> DataFrame:
+        return self._found.where(sf.col("item").isNotNull()).select("item").distinct()
+
+    def unknown_items(self, original: Blocks) -> int:
+        """Count the items that the original does not have."""
+        words = words_of(original.item_ids.ids.to_list(), self._secret)[0].view(np.int64)
+        return len(np.setdiff1d(self._items().toArrow()["item"].to_numpy(), words))
+
+    def named_once(self, original: Blocks, mapping: str | Path) -> bool:
+        """Return whether the mapping names every user of the original, and every published one, once."""
+        return _fits(self.claims, original, _mapping(self.spark, mapping), _users(original))
+
     def totals(self) -> Totals:
         """Add the parts up: users whose rows have the same mark share their items and labels."""
         rows = self._cells.withColumn("size", sf.lit(1).cast("bigint"))
@@ -111,7 +117,7 @@ class SparkInspection:
             rows = _padded(self._cells, sizes)
         shared = rows.groupBy("one", "two").agg(sf.sum("size").alias("size"))
         smallest = shared.agg(sf.min("size").alias("k"), sf.count("*").alias("n_distinct")).collect()[0]
-        n_items = self._found.where(sf.col("item").isNotNull()).select("item").distinct().count()
+        n_items = self._items().count()
         return Totals(n_items=n_items, **smallest.asDict(), **rows.selectExpr(*_SUMS).collect()[0].asDict())
 
     def starved(self, original: Blocks, diversity: Diversity) -> Starved:
@@ -126,7 +132,7 @@ class SparkInspection:
                 ratings = ratings_in(row, item_ids, scale)
                 bits = LocalInspection(claims).item_bits(ratings) if bits is None else bits
                 found = starved_users(bits, ratings, diversity)
-                yield batch({name: [value] for name, value in found._asdict().items()}, kinds)
+                yield row_batch(found._asdict(), kinds)
 
         blocks = original.frame.select("block", "n_users", "indptr", "items", "values")
         found = blocks.mapInArrow(check, schema(kinds)).agg(sf.sum("n_users"), sf.sum("n_missing")).collect()[0]
@@ -139,7 +145,7 @@ class SparkInspection:
 
 
 def _inspector(claims: Claims, secret: bytes) -> Map:
-    """Return the function that looks at parts, and gives a row about each and one for every item and row in it."""
+    """Return the function that inspects parts: a row about each, and one for every item and row in it."""
 
     def inspect(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for row in rows_of(batches):
@@ -154,14 +160,14 @@ def _inspector(claims: Claims, secret: bytes) -> Map:
 
 
 def _batch(place: int, n: int, given: dict[str, Any]) -> pa.RecordBatch:
-    """Make n rows about a part; columns that are not given hold nothing."""
+    """Return n rows about a part; columns that are not given are empty."""
     columns = {"place": np.full(n, place, np.int32), **given}
     arrays = [pa.array(columns[name], kind) if name in columns else pa.nulls(n, kind) for name, kind in _FOUND.items()]
     return pa.RecordBatch.from_arrays(arrays, names=list(_FOUND))
 
 
 def _padded(names: DataFrame, rows: DataFrame) -> DataFrame:
-    """Join what is known of names to them, zeros where nothing is."""
+    """Join the columns of some names to all names, zeros for the others."""
     return names.join(rows, "name", "left").fillna(0)
 
 
@@ -171,3 +177,93 @@ def _require_memory(claims: Claims) -> None:
             f"diversity cannot be checked for {claims.n_groups} groups of {claims.n_items} items: a worker would need "
             f"{claims.n_items * claims.n_groups / 8e9:.0f} GB; publish without it, or the users in several releases"
         )
+
+
+def exceeded_on_spark(
+    spark: SparkSession, claims: Claims, cells: DataFrame, firsts: list[int], original: Blocks, mapping: str | Path
+) -> Exceeded | None:
+    """Count the cells above the cap; None where the mapping does not name every user of the source once.
+
+    ``cells`` has the mark of every row, and ``firsts`` the first user or group in each part of the table of cells.
+    """
+    known, users = _mapping(spark, mapping), _users(original)
+    if not _fits(claims, original, known, users):
+        return None
+    members = users.join(known.select("user_id", "user"), "user_id").join(_rows_of_users(spark, claims, cells), "user")
+    placed = members.select("row", "items").mapInArrow(_placer(firsts), "place int, row bigint, items binary")
+    checked = placed.groupBy("place").applyInArrow(_checker(claims, original.item_ids), schema(_EXCEEDED))
+    found = checked.agg(sf.sum("n_cells"), sf.max("share")).collect()[0]
+    return Exceeded(*found)
+
+
+def _mapping(spark: SparkSession, mapping: str | Path) -> DataFrame:
+    return spark.read.parquet(str(mapping) if "://" in str(mapping) else address(mapping))
+
+
+def _users(original: Blocks) -> DataFrame:
+    """Return a row for every user of the source: the id, and the items rated."""
+    kinds = {"user_id": element_kind(original.frame), "items": pa.binary()}
+
+    def split(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for row in rows_of(batches):
+            cuts = array(row["indptr"], np.int64)[1:-1]
+            yield batch({"user_id": row["ids"].as_py(), "items": np.split(array(row["items"], np.int32), cuts)}, kinds)
+
+    return original.frame.select("ids", "indptr", "items").mapInArrow(split, schema(kinds))
+
+
+def _fits(claims: Claims, original: Blocks, known: DataFrame, users: DataFrame) -> bool:
+    """Return whether a mapping names every user of the source, and every published one, once."""
+    n = claims.n_users
+    if original.n_users != n or not {"user_id", "user"} <= set(known.columns):
+        return False
+    if known.schema["user_id"].dataType != users.schema["user_id"].dataType:
+        return False
+    ends = known.agg(sf.count("*"), sf.count_distinct("user"), sf.min("user"), sf.max("user")).collect()[0]
+    named = users.join(known.select("user_id").distinct(), "user_id").count()
+    return tuple(ends) == (n, n, 1, n) and named == n
+
+
+def _rows_of_users(spark: SparkSession, claims: Claims, cells: DataFrame) -> DataFrame:
+    """Return the row of every published user: the group or, in a long release, the first user with the same mark."""
+    if claims.layout == "long":
+        models = cells.groupBy("one", "two").agg(sf.min("name").alias("row"))
+        return cells.join(models, ["one", "two"]).select(sf.col("name").alias("user"), "row")
+    parts = [part for part in claims.parts if part.table == "members"]
+    kinds = {"user": pa.int64(), "row": pa.int64()}
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for place in rows_of(batches):
+            part = parts[place["id"].as_py()]
+            for columns in blocks(claims.path(part), claims.columns(part)):
+                yield pa.RecordBatch.from_arrays([column.cast(pa.int64()) for column in columns], names=list(kinds))
+
+    return spark.range(0, len(parts), 1, len(parts)).mapInArrow(read, schema(kinds))
+
+
+def _placer(firsts: list[int]) -> Map:
+    def place(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for rows in batches:
+            places = np.searchsorted(firsts, rows["row"].to_numpy(), side="right") - 1
+            columns = [pa.array(places, pa.int32()), rows["row"], rows["items"]]
+            yield pa.RecordBatch.from_arrays(columns, names=["place", "row", "items"])
+
+    return place
+
+
+def _checker(claims: Claims, item_ids: IdMap) -> Callable[[pa.Table], pa.Table]:
+    def check(table: pa.Table) -> pa.Table:
+        part = claims.cell_parts[table["place"][0].as_py()]
+        found = exceeded_links(claims, [part], table["row"].to_numpy(), _ratings(table["items"], item_ids))
+        return pa.Table.from_batches([row_batch(found._asdict(), _EXCEEDED)])
+
+    return check
+
+
+def _ratings(column: pa.ChunkedArray, item_ids: IdMap) -> Ratings:
+    """Return the users' items as ratings; the values are not used."""
+    rated: list[NDArray[np.int32]] = [array(cell, np.int32) for cell in column]
+    indptr = np.concatenate(([0], np.cumsum([len(items) for items in rated])))
+    items = np.concatenate(rated)
+    ids = IdMap(pl.Series(np.arange(len(rated))))
+    return Ratings(indptr, items, np.ones(len(items), np.float32), ids, item_ids, Scale(1.0, 1.0))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from recloak._core.errors import OptionError
-from recloak._core.results import Tabular, counted, plural, table_of
+from recloak._core.results import Tabular, counted, html_line, plural, table_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,11 +19,19 @@ FORMAT = "recloak-release"
 VERSION = 1
 MANIFEST = "manifest.json"
 CARD = "README.md"
+BLOCK_CELLS = 4_000_000  # of a row group: as many whole rows of users or groups as fit, and at least one
 
 # layout -> table -> columns, in the order they stand in the file
 TABLES: dict[str, dict[str, tuple[str, ...]]] = {
     "long": {"ratings": ("user", "item", "rating")},
     "grouped": {"profiles": ("group", "item", "rating"), "members": ("user", "group")},
+}
+
+# table -> column -> what is stored: names (ascending), numbers (whole), items (ids), labels (of a grid), reals
+STORED: dict[str, dict[str, str]] = {
+    "ratings": {"user": "names", "item": "items", "rating": "labels"},
+    "profiles": {"group": "names", "item": "items", "rating": "labels"},
+    "members": {"user": "numbers", "group": "numbers"},
 }
 
 
@@ -101,10 +110,12 @@ class Verdict(Tabular):
     n_groups: int | None
     problems: tuple[str, ...]
     unchecked: tuple[str, ...] = ()  # what the release promises about its source, where none was given
+    content: bool = False  # whether only the content was judged, and not how the files are written
 
     def __repr__(self) -> str:
         told = [plural(len(self.problems), "problem")] if self.problems else []
         told += [f"not checked: {one}" for one in self.unchecked]
+        told += ["content only"] if self.content else []
         if self.n_users is None:
             return counted(self, self.verdict, *told)
         groups = f"{plural(self.n_users, 'user')} in {plural(self.n_groups or 0, 'group')}"
@@ -124,6 +135,15 @@ class Verdict(Tabular):
         """Give the JSON of ``recloak verify``."""
         found = {"verdict": self.verdict, **asdict(self), "problems": list(self.problems)}
         return {name: value for name, value in found.items() if name != "unchecked"}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the verdict as ``recloak verify --json`` prints it; `to_mapping` is its older name."""
+        return self.to_mapping()
+
+    def _repr_html_(self) -> str:
+        """Return the line and the problems for a notebook."""
+        problems = "".join(f"<li>{html.escape(one)}</li>" for one in self.problems)
+        return f"{html_line(self)}<ul>{problems}</ul>" if problems else html_line(self)
 
     def to_polars(self) -> pl.DataFrame:
         """Return the verdict as a table of one row."""

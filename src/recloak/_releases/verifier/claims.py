@@ -1,17 +1,20 @@
 """What the manifest claims, and whether the folder's files are those it names."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json
-import math
+import os
+import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from recloak._core.errors import OptionError
+from recloak._releases.model.card import data_card
+from recloak._releases.model.manifest import RowExposure, as_text, facts_in, manifest_of
 from recloak._releases.model.modes import MODES, modes_with
 from recloak._releases.model.release_format import (
     CARD,
@@ -24,9 +27,13 @@ from recloak._releases.model.release_format import (
     sealed,
     table_names,
 )
+from recloak._releases.verifier.scan import allowed
 
 _MOST_MANIFEST_BYTES = 1_000_000
 _MOST_VALUES = 1_000_000
+_LARGEST = 1e15  # of a scale's ends and a grid's step
+_LONGEST_SHOWN = 80
+_MOST_COUNT = 2**31
 
 # field -> what its value must be, as a type and a rule in words
 _FIELDS: dict[str, tuple[type, ...]] = {
@@ -38,9 +45,13 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "mode": (str,),
     "paper": (bool,),
     "grid": (float, int, type(None)),
-    "min_raters": (int,),
+    "labels": (str,),
+    "min_raters": (int, type(None)),
     "diversity": (str, type(None)),
     "max_link": (float, int, type(None)),
+    "min_shown": (int, type(None)),
+    "decoys": (float, int, type(None)),
+    "exposure": (dict, type(None)),
     "n_users": (int,),
     "n_items": (int,),
     "n_ratings": (int,),
@@ -51,7 +62,13 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "files": (dict,),
     "seal": (str,),
 }
-_LATER = ("max_link",)  # fields that the first releases do not have; they promise nothing of the kind
+_LATER = (
+    "max_link",
+    "labels",
+    "min_shown",
+    "decoys",
+    "exposure",
+)  # fields that the first releases do not have; they promise nothing of the kind
 
 
 class Part(NamedTuple):
@@ -86,7 +103,14 @@ class Claims:
     n_groups: int
     low: float
     high: float
+    content: bool  # whether to judge the parsed content only
+    manifest: dict[str, Any]  # as it was read
     parts: tuple[Part, ...]  # by table, in the order of the layout
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether an option of the release may leave an item out altogether."""
+        return self.max_link is not None or self.manifest.get("min_shown") is not None
 
     @property
     def row_name(self) -> str:
@@ -112,10 +136,11 @@ class Claims:
         return self.folder / part.name
 
 
-def read_claims(folder: Path) -> tuple[Claims | None, list[str]]:
+def read_claims(folder: Path, *, content: bool = False) -> tuple[Claims | None, list[str]]:
     """Read the manifest and compare it with the folder; claims are None where its form is wrong.
 
-    The tables' SHA-256 are left to whoever opens them.
+    The tables' SHA-256 are left to whoever opens them. ``content`` is for a release that another tool wrote: nothing
+    is asked of the files but their names, sizes and hashes.
     """
     try:
         manifest = _load(folder / MANIFEST)
@@ -126,8 +151,8 @@ def read_claims(folder: Path) -> tuple[Claims | None, list[str]]:
     problems = list(_form_problems(manifest))
     if problems:
         return None, problems
-    claims = _claims(folder, manifest)
-    return claims, list(_folder_problems(folder, manifest)) or list(_size_problems(claims))
+    claims = _claims(folder, manifest, content)
+    return claims, list(_folder_problems(folder, manifest, content)) or list(_size_problems(claims))
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -138,7 +163,7 @@ def _load(path: Path) -> dict[str, Any]:
     manifest = json.loads(text)
     if not isinstance(manifest, dict):
         raise ValueError("it must hold one JSON object")
-    if json.dumps(manifest, indent=2, allow_nan=False) + "\n" != text:
+    if as_text(manifest) != text:
         raise ValueError("it is not written as recloak writes it")
     return manifest
 
@@ -154,7 +179,7 @@ def _form_problems(manifest: dict[str, Any]) -> Iterator[str]:
         return
     wrong = [name for name in manifest if type(manifest[name]) not in _FIELDS[name]]
     if wrong:
-        yield f"the manifest's {wrong[0]} is of the wrong type: {manifest[wrong[0]]!r}"
+        yield f"the manifest's {wrong[0]} is of the wrong type: {_shown(manifest[wrong[0]])}"
         return
     if manifest["mode"] not in MODES:
         yield f"the release is of mode {manifest['mode']!r}, and this recloak knows {', '.join(MODES)}"
@@ -170,24 +195,48 @@ def _value_problems(manifest: dict[str, Any]) -> Iterator[str]:
         "version": manifest["version"] == VERSION,
         "layout": manifest["layout"] in TABLES,
         "file_format": manifest["file_format"] in ("parquet", "csv"),
-        "k": manifest["k"] >= 2,
+        "k": 2 <= manifest["k"] < _MOST_COUNT,
         "paper": not manifest["paper"] or (manifest["grid"] is None and manifest["min_raters"] == 1),
         "grid": manifest["grid"] is None or _is_step(manifest["grid"], manifest["scale"]),
-        "min_raters": manifest["min_raters"] >= 1,
-        "diversity": _is_diversity(manifest["diversity"]),
+        "labels": manifest.get("labels", "raters") in MODES[manifest["mode"]].leaks,
+        "min_raters": _are_raters(manifest["min_raters"], manifest.get("labels")),
+        "diversity": _is_diversity(manifest["diversity"], manifest["n_groups"]),
         "max_link": manifest.get("max_link") is None
         or (manifest["mode"] in modes_with("max_link") and 0 < manifest["max_link"] <= 1),
-        "n_users": 2 <= manifest["n_users"] < 2**31,
-        "n_items": 1 <= manifest["n_items"] < 2**31,
-        "n_ratings": manifest["n_ratings"] >= 1,
+        "min_shown": _is_at_least(manifest, "min_shown", 2),
+        "decoys": _is_at_least(manifest, "decoys", 0),
+        "exposure": manifest.get("exposure") is None or _is_exposure(manifest["exposure"]),
+        "n_users": 2 <= manifest["n_users"] < _MOST_COUNT,
+        "n_items": 1 <= manifest["n_items"] < _MOST_COUNT,
+        "n_ratings": 1 <= manifest["n_ratings"] < 2**63,
         "n_groups": 1 <= manifest["n_groups"] <= manifest["n_users"],
         "scale": _is_scale(manifest["scale"]),
         "promised": _are_sentences(manifest["promised"]),
         "not_promised": _are_sentences(manifest["not_promised"]),
     }
-    yield from (f"the manifest's {name} cannot be {manifest[name]!r}" for name, holds in rules.items() if not holds)
+    yield from (
+        f"the manifest's {name} cannot be {_shown(manifest[name])}" for name, holds in rules.items() if not holds
+    )
     if rules["layout"] and rules["file_format"]:
         yield from _file_entry_problems(manifest)
+
+
+def _is_at_least(manifest: dict[str, Any], field: str, least: float) -> bool:
+    """Return whether a field is not set, or large enough and taken by the mode."""
+    value = manifest.get(field)
+    return value is None or (manifest["mode"] in modes_with(field) and least <= value < _MOST_COUNT)
+
+
+def _is_exposure(said: dict[str, Any]) -> bool:
+    """Return whether a measured exposure is two shares in hundredths: more digits could say anything."""
+    return list(said) == list(RowExposure._fields) and all(
+        type(share) is float and 0 <= share <= 1 and share == round(share, 2) for share in said.values()
+    )
+
+
+def _are_raters(fewest: int | None, labels: str | None) -> bool:
+    """Return whether there is a minimum of raters, or labels hold none's rating."""
+    return labels == "model" if fewest is None else 1 <= fewest < _MOST_COUNT and labels != "model"
 
 
 def _file_entry_problems(manifest: dict[str, Any]) -> Iterator[str]:
@@ -211,34 +260,54 @@ def _parts(manifest: dict[str, Any]) -> dict[str, list[str]]:
     return parts
 
 
-def _is_diversity(text: str | None) -> bool:
+def _is_diversity(text: str | None, n_groups: int) -> bool:
     try:
-        return text is None or str(Diversity.parse(text)) == text
+        return text is None or (str(Diversity.parse(text)) == text and Diversity.parse(text).l <= n_groups)
     except OptionError:
         return False
 
 
+def _is_number(value: Any) -> bool:
+    """Tell whether a value is a number that arithmetic can take; JSON knows whole numbers of any length."""
+    return type(value) in (int, float) and abs(value) <= _LARGEST
+
+
+def _is_plain(value: float) -> bool:
+    """Tell whether a number has six decimals at most, or is one that a rating of 32 bits can be."""
+    return value in (round(value, 6), float(np.float32(value)))
+
+
 def _is_scale(scale: dict[str, Any]) -> bool:
-    numbers = list(scale) == ["low", "high"] and all(type(end) in (int, float) for end in scale.values())
-    return numbers and all(math.isfinite(end) for end in scale.values()) and scale["low"] <= scale["high"]
+    numbers = list(scale) == ["low", "high"] and all(_is_number(end) and _is_plain(end) for end in scale.values())
+    return numbers and bool(scale["low"] <= scale["high"])
 
 
 def _is_step(step: float, scale: dict[str, Any]) -> bool:
-    return (
-        _is_scale(scale) and math.isfinite(step) and step > 0 and (scale["high"] - scale["low"]) / step < _MOST_VALUES
-    )
+    return _is_scale(scale) and _is_number(step) and step > 0 and (scale["high"] - scale["low"]) < _MOST_VALUES * step
+
+
+def _shown(value: Any) -> str:
+    """Return a value for a message, cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        text = "a number of thousands of digits"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def _are_sentences(texts: list[Any]) -> bool:
     return bool(texts) and all(isinstance(text, str) and text for text in texts)
 
 
-def _folder_problems(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
+def _folder_problems(folder: Path, manifest: dict[str, Any], content: bool) -> Iterator[str]:
     """Compare every file with its size, and the card with its hash; refuse files that the manifest does not name."""
     expected = set(manifest["files"]) | {MANIFEST}
-    present = _present(folder, {name.partition("/")[0] for name in expected if "/" in name})
+    tables = {name.partition("/")[0] for name in expected if "/" in name}
+    present = _present(folder, tables)
     yield from (f"{name}: is not part of the release" for name in sorted(set(present) - expected))
     yield from (f"{name}: is missing" for name in sorted(expected - set(present)))
+    if not content:
+        yield from (problem for name in ("", *sorted(tables), *sorted(present)) for problem in _burdens(folder, name))
     for name, entry in manifest["files"].items():
         if name not in present:
             continue
@@ -248,6 +317,25 @@ def _folder_problems(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
             yield f"{name}: has {present[name].stat().st_size} bytes, the manifest says {entry['bytes']}"
         elif name == CARD and digest_of(present[name]) != entry["sha256"]:
             yield f"{name}: its SHA-256 is not the one in the manifest"
+
+
+def _burdens(folder: Path, name: str) -> Iterator[str]:
+    """Say what a file or folder carries besides its content; copies made by a browser or an archive carry nothing."""
+    path = folder / name if name else folder
+    about, shown = path.lstat(), name or "the folder"
+    if stat.S_ISREG(about.st_mode) and about.st_nlink > 1:
+        yield f"{shown}: has further hard links; copy the release to a folder of its own"
+    if about.st_mode & (stat.S_ISUID | stat.S_ISVTX) or (stat.S_ISREG(about.st_mode) and about.st_mode & stat.S_ISGID):
+        yield f"{shown}: has special permissions"
+    if notes := [one for one in _attributes(path) if one.startswith("user.")]:
+        yield f"{shown}: carries the extended attributes {', '.join(notes)}"
+
+
+def _attributes(path: Path) -> list[str]:
+    try:
+        return os.listxattr(path, follow_symlinks=False)
+    except (AttributeError, OSError):  # neither every system nor every file system knows them
+        return []
 
 
 def _size_problems(claims: Claims) -> Iterator[str]:
@@ -277,19 +365,58 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _claims(folder: Path, manifest: dict[str, Any]) -> Claims:
-    files, diversity = manifest["files"], manifest["diversity"]
-    same = ("layout", "file_format", "k", "mode", "grid", "n_users", "n_items", "n_ratings", "n_groups")
+def _claims(folder: Path, manifest: dict[str, Any], content: bool) -> Claims:
+    files, facts = manifest["files"], facts_in(manifest)
+    same = ("k", "mode", "grid", "diversity", "max_link", "n_users", "n_items", "n_ratings", "n_groups")
     return Claims(
         folder=folder,
-        **{name: manifest[name] for name in same},
-        diversity=None if diversity is None else Diversity.parse(diversity),
-        max_link=manifest.get("max_link"),
-        low=float(manifest["scale"]["low"]),
-        high=float(manifest["scale"]["high"]),
+        layout=manifest["layout"],
+        file_format=manifest["file_format"],
+        **{name: getattr(facts, name) for name in same},
+        low=facts.scale.low,
+        high=facts.scale.high,
+        content=content,
+        manifest=manifest,
         parts=tuple(
             Part(table, name, files[name]["sha256"], files[name]["rows"])
             for table, names in _parts(manifest).items()
             for name in names
         ),
     )
+
+
+def telling_problems(claims: Claims, **counts: int) -> Iterator[str]:
+    """Compare manifest and data card with what they must say, given what was counted in the tables.
+
+    The tables' names, sizes, hashes and rows were compared already; everything else is written again.
+    """
+    said = claims.manifest
+    if claims.grid is not None and not _has_shortest_step(claims):
+        yield "the manifest's grid has digits that do nothing"
+    facts = replace(facts_in(said), **counts)  # type: ignore[arg-type]
+    files = {name: _in_order(entry) for name, entry in said["files"].items()}
+    wanted = manifest_of(facts, claims.layout, claims.file_format, files)
+    if wrong := [name for name in wanted if name != "seal" and json.dumps(said.get(name)) != json.dumps(wanted[name])]:
+        yield f"the manifest's {wrong[0]} is not what recloak writes for this release"
+    elif (claims.folder / MANIFEST).read_bytes() != as_text(wanted).encode():
+        yield "the manifest is not the one that recloak writes for this release"
+    if (claims.folder / CARD).read_bytes() != data_card(facts, claims.layout, claims.file_format).encode():
+        yield f"{CARD}: is not the data card that recloak writes for this release"
+
+
+def _has_shortest_step(claims: Claims) -> bool:
+    """Tell whether no step with fewer decimals gives the same values; digits that do nothing could say anything."""
+    assert claims.grid is not None
+    values = allowed(claims.low, claims.high, claims.grid).values
+    for digits in range(17):
+        step = round(claims.grid, digits)
+        if step == claims.grid:
+            return True
+        n = np.arange(len(values))
+        if step > 0 and np.array_equal(np.round(claims.low + step * n, 6).astype(np.float32), values):
+            return False
+    return True
+
+
+def _in_order(entry: dict[str, Any]) -> dict[str, Any]:
+    return {name: entry[name] for name in ("rows", "bytes", "sha256") if name in entry}

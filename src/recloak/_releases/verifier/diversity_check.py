@@ -4,8 +4,6 @@ Distinct rows are counted, not groups: two groups with the same row give an adve
 For every b at once it is enough that each user's whole set of items stands in l rows.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,8 +1,7 @@
 """Item ids of any kind to small numbers, in the order they are first met, and to the words that marks are made of."""
 
-from __future__ import annotations
-
 import hashlib
+from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
@@ -41,8 +40,7 @@ class ItemNumbers:
         assert self.secret, "without a secret anybody could prepare items that look alike"
         if self._words.shape[1] < len(self):
             new = self.ids()[self._words.shape[1] :]
-            digests = b"".join(_digest(str(one), self.secret) for one in new)
-            words = np.frombuffer(digests, "<u8").reshape(-1, 2).T
+            words = words_of(new, self.secret)
             self._words = np.ascontiguousarray(np.concatenate((self._words, words), axis=1))
         return self._words
 
@@ -88,6 +86,12 @@ class ItemNumbers:
         ranks = np.empty(len(texts), np.int64)
         ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
         return numbers[used], ranks[used]
+
+
+def words_of(ids: Iterable[int | str], secret: bytes) -> NDArray[np.uint64]:
+    """Return the two words that stand for each id under a secret: (2, n)."""
+    digests = b"".join(_digest(str(one), secret) for one in ids)
+    return np.frombuffer(digests, "<u8").reshape(-1, 2).T
 
 
 def _digest(text: str, secret: bytes) -> bytes:

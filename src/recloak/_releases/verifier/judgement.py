@@ -1,7 +1,5 @@
 """The verdict on a release, whoever looked at its parts: one machine or the tasks of a cluster."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -11,10 +9,12 @@ from typing import Any, NamedTuple, Protocol
 from recloak._core.errors import InputError, OptionError
 from recloak._releases.model.modes import MODES
 from recloak._releases.model.release_format import Diversity, Verdict
-from recloak._releases.verifier.claims import Claims, read_claims
+from recloak._releases.verifier.claims import Claims, read_claims, telling_problems
 from recloak._releases.verifier.diversity_check import Starved
 from recloak._releases.verifier.link_check import Exceeded
 from recloak._releases.verifier.part_findings import CHANGED, READ, UNREADABLE, Summary
+
+_OTHER_SOURCE = "the source is not this release's"
 
 
 class Totals(NamedTuple):
@@ -41,6 +41,12 @@ class Inspection(Protocol):
     def totals(self) -> Totals:
         """Add the parts up; asked for only if each part by itself is right."""
 
+    def unknown_items(self, original: Any) -> int:
+        """Count the items of the release that the original does not have."""
+
+    def named_once(self, original: Any, mapping: Any) -> bool:
+        """Return whether the mapping names every user of the original, and every published one, once."""
+
     def starved(self, original: Any, diversity: Diversity) -> Starved:
         """Count the users whose items stand together in too few rows."""
 
@@ -56,6 +62,7 @@ def check_release(
     original: Any,
     diversity: Diversity | str | None,
     mapping: Any,
+    content: bool = False,
 ) -> Verdict:
     """Judge a released folder by an inspection of its parts."""
     if not Path(folder).is_dir():
@@ -64,14 +71,14 @@ def check_release(
         raise OptionError(f"k must be at least 2, got {k}")
     if diversity is not None and original is None:
         raise OptionError("diversity can only be checked against the original ratings; give original=... as well")
-    claims, problems = read_claims(Path(folder).resolve())
+    claims, problems = read_claims(Path(folder).resolve(), content=content)
     if claims is None:
-        return Verdict(k, None, None, None, tuple(problems))
+        return Verdict(k, None, None, None, tuple(problems), content=content)
     required = max(k or 2, claims.k)
     inspection = None if problems else inspect(claims)
     problems = problems if inspection is None else _part_problems(claims, inspection.summaries)
     if inspection is None or problems:
-        return Verdict(required, None, None, None, tuple(problems))
+        return Verdict(required, None, None, None, tuple(problems), content=content)
     verdict = _judge(claims, required, inspection.totals())
     if original is None:
         return verdict
@@ -99,19 +106,33 @@ def _sequence_problems(claims: Claims, table: str, parts: list[Summary]) -> Iter
         whole = parts[0].first == 1 and parts[-1].last == claims.n_users
         if not whole or any(later.first != earlier.last + 1 for earlier, later in neighbours):
             yield f"members must name the users 1 to {claims.n_users} in order, each once"
-        return
-    if any(later.first <= earlier.last for earlier, later in neighbours):
+    elif any(later.first <= earlier.last for earlier, later in neighbours):
         yield f"the parts of {table} do not follow each other"
+    if not claims.content and not _evenly_cut(parts, claims.n_users if table == "members" else claims.n_names):
+        yield f"the parts of {table} do not hold equally many rows"
     if len({part.kind for part in parts}) > 1:
         yield f"the items of {table} are of several types"
+
+
+def _evenly_cut(parts: list[Summary], n_names: int) -> bool:
+    """Tell whether the borders of parts follow from their number, so that they tell nothing about anybody."""
+    firsts = [place * n_names // len(parts) for place in range(len(parts) + 1)]
+    return all(part.first > first for part, first in zip(parts, firsts, strict=False)) and all(
+        part.last <= last for part, last in zip(parts, firsts[1:], strict=True)
+    )
 
 
 def _judge(claims: Claims, required: int, totals: Totals) -> Verdict:
     """Judge what anybody can see."""
     problems = list(_count_problems(claims, totals))
+    if not problems and not claims.content:
+        counts = {name: getattr(totals, name) for name in ("n_users", "n_items", "n_ratings")}
+        problems += telling_problems(claims, **counts, n_groups=_n_groups(claims, totals))
     if totals.k < required:
         problems.append(f"k must be at least {required}, but a row is shared by only {totals.k} users")
-    return Verdict(required, totals.k, totals.n_users, _n_groups(claims, totals), tuple(problems))
+    return Verdict(
+        required, totals.k, totals.n_users, _n_groups(claims, totals), tuple(problems), content=claims.content
+    )
 
 
 def _n_groups(claims: Claims, totals: Totals) -> int:
@@ -129,7 +150,9 @@ def _count_problems(claims: Claims, totals: Totals) -> Iterator[str]:
         yield f"there are {totals.n_ratings} ratings, the manifest says {claims.n_ratings}"
     if MODES[claims.mode].is_complete and (totals.fewest, totals.most) != (claims.n_items, claims.n_items):
         yield f"in a {claims.mode} release every row must have every item"
-    if _n_groups(claims, totals) > claims.n_groups:
+    if _n_groups(claims, totals) > claims.n_groups or (
+        not claims.content and _n_groups(claims, totals) != claims.n_groups
+    ):
         yield f"there are {totals.n_distinct} distinct rows, the manifest says {claims.n_groups} groups"
 
 
@@ -144,9 +167,12 @@ def _owner_problems(
     claims: Claims, inspection: Inspection, original: Any, wanted: Diversity | None, mapping: Any
 ) -> Iterator[str]:
     """Judge what only the owner of the source can see."""
+    yield from _source_problems(claims, inspection, original)
     if wanted is not None:
         yield from inspection.starved(original, wanted).problems(wanted)
     if claims.max_link is None:
+        if mapping is not None and not inspection.named_once(original, mapping):
+            yield f"{_OTHER_SOURCE}: the mapping does not name every user of the source once"
         return
     if mapping is None:
         raise OptionError("the release caps links, which takes who is who to check; give private=... as well")
@@ -155,3 +181,14 @@ def _owner_problems(
         yield "max_link could not be measured: the mapping does not name every user of the source once"
     else:
         yield from exceeded.problems(claims.max_link)
+
+
+def _source_problems(claims: Claims, inspection: Inspection, original: Any) -> Iterator[str]:
+    """Say why a release cannot have been made from a source: nothing checked against another one counts."""
+    n_users, n_items = original.n_users, original.n_items
+    if n_users != claims.n_users:
+        yield f"{_OTHER_SOURCE}: it has {n_users} users, the release {claims.n_users}"
+    if n_unknown := inspection.unknown_items(original):
+        yield f"{_OTHER_SOURCE}: it does not have {n_unknown} of the release's {claims.n_items} items"
+    elif not claims.leaves_out and n_items != claims.n_items:
+        yield f"{_OTHER_SOURCE}: it has {n_items} items, the release {claims.n_items}"

@@ -4,8 +4,6 @@ Who is behind a row only the owner can tell, so this needs the private mapping. 
 outsider cannot tell apart: of the group where groups are published, else all users with the same items and labels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """All parts of a release, looked at on this machine one after the other and added up in memory."""
 
-from __future__ import annotations
-
 import secrets
 from functools import cached_property
 from typing import NamedTuple
@@ -15,7 +13,7 @@ from recloak._ratings.model import Ratings
 from recloak._releases.model.release_format import Diversity
 from recloak._releases.verifier.claims import Claims
 from recloak._releases.verifier.diversity_check import Starved, item_bits, starved_users
-from recloak._releases.verifier.item_numbers import ItemNumbers
+from recloak._releases.verifier.item_numbers import ItemNumbers, words_of
 from recloak._releases.verifier.judgement import Totals
 from recloak._releases.verifier.link_check import Exceeded, exceeded_links, groups_of_users, published_users
 from recloak._releases.verifier.part_findings import Summary, inspect_part
@@ -73,6 +71,15 @@ class LocalInspection:
             bare=None if counts.all() else int(np.argmin(counts)) + 1,
             empty=None if sizes.all() else int(np.argmin(sizes)) + 1,
         )
+
+    def unknown_items(self, original: Ratings) -> int:
+        """Count the items that the original does not have."""
+        words = words_of(original.item_ids.ids.to_list(), self._items.secret)
+        return len(np.setdiff1d(self._items.words()[0], words[0]))
+
+    def named_once(self, original: Ratings, mapping: pl.DataFrame) -> bool:
+        """Return whether the mapping names every user of the original, and every published one, once."""
+        return published_users(mapping, original, self.claims.n_users) is not None
 
     def starved(self, original: Ratings, diversity: Diversity) -> Starved:
         """Count the users whose items stand together in too few rows."""

@@ -4,8 +4,6 @@ One machine calls `inspect_part` for one part after the other, Spark in a task f
 together in either place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -17,8 +15,9 @@ from numpy.typing import NDArray
 from recloak._ratings.ids import IdMap
 from recloak._releases.verifier.claims import Claims, Part, digest_of
 from recloak._releases.verifier.item_numbers import ItemNumbers
-from recloak._releases.verifier.scan import DISORDER, CellBlock, Rows, allowed, scan
-from recloak._releases.verifier.table_blocks import Unreadable, WrongTableError, blocks, most_rows
+from recloak._releases.verifier.parquet_structure import WrongTableError
+from recloak._releases.verifier.scan import DISORDER, CellBlock, Rows, allowed, codes_of, scan
+from recloak._releases.verifier.table_blocks import Unreadable, blocks, cell_blocks, most_rows, number_blocks
 
 CHANGED, UNREADABLE, READ = "changed", "unreadable", "read"  # how far the look at a part came
 
@@ -55,7 +54,7 @@ def inspect_part(
         _check_size(part, path)
         return look(part, claims, items, advance)
     except WrongTableError as error:
-        return _refused(part, UNREADABLE, str(error))
+        return _refused(part, UNREADABLE, f"{part.name}: {error}")
     except Unreadable as error:
         return _refused(part, UNREADABLE, f"a table cannot be read: {error}")
 
@@ -73,16 +72,21 @@ def _check_size(part: Part, path: Path) -> None:
 
 def _look_at_cells(part: Part, claims: Claims, items: ItemNumbers, advance: Callable[[int], object]) -> PartFindings:
     labels, most, last = allowed(claims.low, claims.high, claims.grid), claims.n_names, None
-    found, problems, kind = [], [], ""
-    for names, ids, given in blocks(claims.path(part), claims.columns(part)):
-        numbers, ranks = items.encode(ids)
-        rows, faults = scan(CellBlock(names.to_numpy(), numbers, ranks, given.to_numpy()), items.words(), labels, most)
-        if last is not None and (names[0].as_py(), ids[0].as_py()) <= last:
-            faults.append(DISORDER)
-        last, kind = (names[-1].as_py(), ids[-1].as_py()), _kind(ids)
-        problems += [fault.format(name=claims.row_name, most=most) for fault in faults]
+    found, problems, kind, known, grid = [], [], "", None, None if claims.grid is None else labels.values
+    columns = claims.columns(part)
+    for block in cell_blocks(claims.path(part), part.table, columns, grid, canonical=not claims.content):
+        ids = block.items
+        if known is None or ids is not known[0]:  # of full rows, all blocks have the same items
+            known = (ids, *items.encode(ids))
+        codes, faults = codes_of(block.labels, labels)
+        rows, more = scan(CellBlock(*block.runs, *known[1:], codes), items.words(), most)
+        names = block.runs.names
+        if last is not None and (int(names[0]), ids[0].as_py()) <= last:
+            faults = [*faults, DISORDER]
+        last, kind = (int(names[-1]), ids[-1].as_py()), _kind(ids)
+        problems += [fault.format(name=claims.row_name, most=most) for fault in (*more, *faults)]
         found.append(rows)
-        advance(len(names))
+        advance(len(codes))
     return _findings(part, found, problems, kind)
 
 
@@ -103,7 +107,8 @@ def _count_problem(part: Part, n_rows: int) -> list[str]:
 
 def _look_at_members(part: Part, claims: Claims, *_: object) -> PartFindings:
     """Read who is in which group: the users of a part must follow each other; count them by group."""
-    read = [(users.to_numpy(), groups.to_numpy()) for users, groups in blocks(claims.path(part), claims.columns(part))]
+    source = number_blocks(claims.path(part), part.table, claims.columns(part), canonical=not claims.content)
+    read = [(users, groups) for users, groups in source]
     users, groups = (np.concatenate(column) for column in zip(*read, strict=True)) if read else (np.empty(0, int),) * 2
     problems = _count_problem(part, len(users))
     first, last = (int(users[0]), int(users[-1])) if len(users) else (0, 0)

@@ -1,4 +1,4 @@
-"""One pass over a block of cells: order, range and grid of every cell, and a mark of every row.
+"""One pass over a block of cells: order of items, range and grid of labels, and a mark of every row.
 
 A mark is 128 bits, two sums over the cells of a row. Every item has two secret words (`item_numbers`); the first, mixed
 with the label, makes the first summand, and that with the second word makes the second. The words are drawn anew in
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
+from recloak._releases.verifier.canonical_parquet import Codes
 
 _LITTLE = 16  # so few rows are not worth a thread
 DISORDER = "rows are not in ascending order of {name} and item, or a row stands twice"
@@ -52,33 +53,41 @@ class Allowed(NamedTuple):
 def allowed(low: float, high: float, step: float | None) -> Allowed:
     """Return the labels that a grid allows: low + c * step up to high, to six decimals."""
     n_values = 0 if step is None else int(np.floor((high - low) / step + 1e-6)) + 1
-    values = np.round(low + (step or 0.0) * np.arange(n_values), 6).astype(np.float32)
+    values = (np.round(low + (step or 0.0) * np.arange(n_values), 6) + 0.0).astype(np.float32)
     return Allowed(np.float32(low), np.float32(high), np.float32(0.0 if step is None else 1 / step), values)
 
 
+def codes_of(labels: Codes | NDArray[np.float32], grid: Allowed) -> tuple[NDArray[np.uint32], list[str]]:
+    """Return a number for each label, the same for the same label, and what is wrong with them."""
+    if isinstance(labels, Codes):
+        return labels.codes, []  # a place on the grid is always allowed
+    codes = np.empty(len(labels), np.uint32)
+    return codes, [OFF_GRID] if _number_labels(labels, *grid, codes) else []
+
+
 class CellBlock(NamedTuple):
-    """A block of rows of a table: whose, which item (by number, and by place among the ids), which label."""
+    """Some rows of a table: whose, how long, which items (by number, and by place among the ids), which labels."""
 
     names: NDArray[np.int32]
+    counts: NDArray[np.int64]
     items: NDArray[np.int32]
     ranks: NDArray[np.integer]
-    labels: NDArray[np.float32]
+    codes: NDArray[np.uint32]
 
 
-def scan(cells: CellBlock, words: NDArray[np.uint64], labels: Allowed, most: int) -> tuple[Rows, list[str]]:
+def scan(cells: CellBlock, words: NDArray[np.uint64], most: int) -> tuple[Rows, list[str]]:
     """Return the rows of a block of cells, and what is wrong with it; names must be 1 to ``most``."""
-    begins = np.flatnonzero(cells.names[1:] != cells.names[:-1]) + 1
-    starts = np.concatenate(([0], begins, [len(cells.names)]))  # of each run of one name, and the end of the last
-    names = cells.names[starts[:-1]].astype(np.int64)
-    rows = Rows(names, np.diff(starts), np.empty((len(names), 2), np.uint64))
+    names = cells.names.astype(np.int64)
+    starts = np.concatenate(([0], np.cumsum(cells.counts)))
+    rows = Rows(names, cells.counts, np.empty((len(names), 2), np.uint64))
     if names.min() < 1 or names.max() > most:
         return rows, [OUTSIDE]
     if (names[1:] < names[:-1]).any():
         return rows, [DISORDER]
-    faults = np.zeros(2, np.bool_)
-    bits = cells.labels.view(np.uint32)
-    in_shares(_scan, len(names), starts, cells, labels, bits, words, rows.marks, faults, little=_LITTLE)
-    return rows, [fault for fault, found in zip((DISORDER, OFF_GRID), faults, strict=True) if found]
+    faults = np.zeros(1, np.bool_)
+    columns = cells.items, cells.ranks, cells.codes
+    in_shares(_scan, len(names), starts, columns, words, rows.marks, faults, little=_LITTLE)
+    return rows, [DISORDER] if faults[0] else []
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -98,16 +107,17 @@ def _disorder(ranks):  # type: ignore[no-untyped-def]
     return n
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _off_grid(labels, low, high, per_step, values):  # type: ignore[no-untyped-def]
-    """Count the labels that are not allowed."""
-    n, top = 0, np.int32(len(values) - 1)
+@njit(cache=True, nogil=True)
+def _number_labels(labels, low, high, per_step, values, codes):  # type: ignore[no-untyped-def]
+    """Fill in the place of each label on the grid, or its bits where there is none; count those not allowed."""
+    n, top, bits = 0, np.int32(len(values) - 1), labels.view(np.uint32)
     for r in range(len(labels)):
-        label = labels[r]
+        label, code = labels[r], bits[r]
         inside = low <= label <= high  # what is no number is not inside
         if inside and per_step > 0:
-            code = np.int32((label - low) * per_step + np.float32(0.5))
-            inside = values[min(code, top)] == label
+            place = min(np.int32((label - low) * per_step + np.float32(0.5)), top)
+            inside, code = values[place] == label, np.uint32(place)
+        codes[r] = code
         n += not inside
     return n
 
@@ -125,14 +135,11 @@ def _mark(items, bits, first_words, second_words):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
-def _scan(share, n_shares, starts, cells, allowed, bits, words, marks, faults):  # type: ignore[no-untyped-def]
+def _scan(share, n_shares, starts, columns, words, marks, faults):  # type: ignore[no-untyped-def]
     """Look at every run of a share; threads never write to the same row."""
-    _, items, ranks, labels = cells
-    low, high, per_step, values = allowed
+    items, ranks, codes = columns
     for run in range(share, len(starts) - 1, n_shares):
         first, stop = starts[run], starts[run + 1]
         if _disorder(ranks[first:stop]):
             faults[0] = True
-        if _off_grid(labels[first:stop], low, high, per_step, values):
-            faults[1] = True
-        marks[run, 0], marks[run, 1] = _mark(items[first:stop], bits[first:stop], words[0], words[1])
+        marks[run, 0], marks[run, 1] = _mark(items[first:stop], codes[first:stop], words[0], words[1])

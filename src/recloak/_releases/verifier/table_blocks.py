@@ -1,18 +1,26 @@
-"""Released tables, read block by block, with nothing assumed about what they hold."""
+"""Released tables, read block by block, with nothing assumed about what they hold.
 
-from __future__ import annotations
+`cell_blocks` and `number_blocks` give what the verifier judges: of a canonical file by the pass that accounts for each
+of its bytes, of one that another tool wrote by what pyarrow makes of it. `blocks` reads a file that was judged.
+"""
 
 import csv
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from recloak._core.threads import workers
+from recloak._releases.verifier.canonical_csv import CsvEcho
+from recloak._releases.verifier.canonical_parquet import Codes, Runs, canonical_blocks
+from recloak._releases.verifier.foreign_pages import require_small_pages
+from recloak._releases.verifier.parquet_structure import WrongTableError
 
 _TYPES: dict[str, tuple[pa.DataType, ...]] = {
     "user": (pa.int32(),),
@@ -21,24 +29,70 @@ _TYPES: dict[str, tuple[pa.DataType, ...]] = {
     "rating": (pa.float32(),),
 }
 _CSV_BLOCK = 1 << 24
+_BATCH_ROWS = 1 << 20
 _SHORTEST_ROW = len("1,1\n")
+T = TypeVar("T")
 
 Unreadable = (pa.ArrowException, OSError, ValueError)
 
 
-class WrongTableError(ValueError):
-    """A table does not have the form that the format demands."""
+class Cells(NamedTuple):
+    """A block of cells: names in runs, the items' ids, and labels, by their places on a grid where those are known."""
+
+    runs: Runs
+    items: pa.Array
+    labels: Codes | NDArray[np.float32]
 
 
-def blocks(path: Path, columns: tuple[str, ...]) -> Iterator[list[pa.Array]]:
-    """Return a file's columns block by block, reading ahead by one; raise `WrongTableError` or Arrow's errors."""
-    source = (_parquet_blocks if path.suffix == ".parquet" else _csv_blocks)(path, columns)
+def cell_blocks(
+    path: Path, table: str, columns: tuple[str, ...], grid: NDArray[np.float32] | None, *, canonical: bool
+) -> Iterator[Cells]:
+    """Return the blocks of a table of cells; raise `WrongTableError` or Arrow's errors."""
+    if canonical and path.suffix == ".parquet":
+        for block in ahead(canonical_blocks(path, table, grid)):
+            yield Cells(*block.values())
+        return
+    for names, items, labels in blocks(path, columns, canonical=canonical):
+        yield Cells(_runs_in(names.to_numpy()), items, labels.to_numpy())
+
+
+def number_blocks(path: Path, table: str, columns: tuple[str, ...], *, canonical: bool) -> Iterator[list[NDArray[Any]]]:
+    """Return the blocks of a table of numbers; raise `WrongTableError` or Arrow's errors."""
+    if canonical and path.suffix == ".parquet":
+        for block in ahead(canonical_blocks(path, table, None)):
+            yield [np.asarray(values) for values in block.values()]
+        return
+    for arrays in blocks(path, columns, canonical=canonical):
+        yield [array.to_numpy() for array in arrays]
+
+
+def _runs_in(names: NDArray[np.int32]) -> Runs:
+    starts = np.concatenate(([0], np.flatnonzero(names[1:] != names[:-1]) + 1))
+    return Runs(names[starts], np.diff(starts, append=len(names)))
+
+
+def ahead(source: Iterator[T]) -> Iterator[T]:
+    """Yield what an iterator gives while one thread prepares the next."""
     with workers(1) as worker:
         waiting = worker.submit(next, source, None)
         while (block := waiting.result()) is not None:
             waiting = worker.submit(next, source, None)
+            yield block
+
+
+def blocks(path: Path, columns: tuple[str, ...], *, canonical: bool = False) -> Iterator[list[pa.Array]]:
+    """Return a file's columns block by block as pyarrow reads them; of a canonical CSV file every byte is compared."""
+    source = (_parquet_blocks if path.suffix == ".parquet" else _csv_blocks)(path, columns)
+    with ExitStack() as stack:
+        echo = CsvEcho(stack.enter_context(path.open("rb")), columns) if canonical else None
+        for block in ahead(source):
             if block.num_rows:
-                yield _arrays(path, block)
+                arrays = _arrays(block)
+                if echo:
+                    echo.take(arrays)
+                yield arrays
+        if echo:
+            echo.close()
 
 
 def most_rows(path: Path) -> int:
@@ -49,20 +103,21 @@ def most_rows(path: Path) -> int:
 
 
 def _parquet_blocks(path: Path, columns: tuple[str, ...]) -> Iterator[Any]:
+    """Read batches of bounded size, whatever the size of a row group; texts stay in their dictionaries."""
     with pq.ParquetFile(path) as file:
         if file.metadata.metadata:
-            raise WrongTableError(f"{path.name}: carries further metadata {sorted(map(str, file.metadata.metadata))}")
-        _check_schema(path, file.schema_arrow, columns)
+            raise WrongTableError(f"it carries further metadata {sorted(map(str, file.metadata.metadata))}")
+        _check_schema(file.schema_arrow, columns)
         texts = [field.name for field in file.schema_arrow if field.type == pa.string()]
+        require_small_pages(path, file.metadata)
     with pq.ParquetFile(path, read_dictionary=texts) as file:
-        for number in range(file.num_row_groups):
-            yield file.read_row_group(number)
+        yield from file.iter_batches(_BATCH_ROWS, use_threads=False)
 
 
 def _csv_blocks(path: Path, columns: tuple[str, ...]) -> Iterator[Any]:
     header, text_items = _peek(path)
     if header != list(columns):
-        raise WrongTableError(f"{path.name}: must have the columns {', '.join(columns)}, got {', '.join(header)}")
+        raise WrongTableError(f"it must have the columns {', '.join(columns)}, got {', '.join(header)}")
     types = {name: _TYPES[name][0] for name in columns}
     if "item" in types:
         types["item"] = pa.string() if text_items else pa.int64()
@@ -83,13 +138,13 @@ def _peek(path: Path) -> tuple[list[str], bool]:
         return header, ',"' in file.readline()
 
 
-def _check_schema(path: Path, schema: pa.Schema, columns: tuple[str, ...]) -> None:
+def _check_schema(schema: pa.Schema, columns: tuple[str, ...]) -> None:
     if schema.names != list(columns):
-        raise WrongTableError(f"{path.name}: must have the columns {', '.join(columns)}, got {', '.join(schema.names)}")
+        raise WrongTableError(f"it must have the columns {', '.join(columns)}, got {', '.join(schema.names)}")
     for field in schema:
         if field.type not in _TYPES[field.name] or field.nullable:
             kind = f"{field.type}{' or nothing' if field.nullable else ''}"
-            raise WrongTableError(f"{path.name}: the column {field.name} must not be of type {kind}")
+            raise WrongTableError(f"the column {field.name} must not be of type {kind}")
 
 
 def _array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -100,17 +155,8 @@ def _array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
 
 
-def _arrays(path: Path, block: Any) -> list[pa.Array]:
+def _arrays(block: Any) -> list[pa.Array]:
     arrays = [_array(column) for column in block.columns]
     if any(array.null_count for array in arrays):
-        raise WrongTableError(f"{path.name}: has empty cells")
-    if any(_has_unused_words(array) for array in arrays):
-        raise WrongTableError(f"{path.name}: a dictionary holds a text that stands in no row")
+        raise WrongTableError("it has empty cells")
     return arrays
-
-
-def _has_unused_words(array: pa.Array) -> bool:
-    """Tell whether a column's dictionary names what no row shows; readers of tables never see it, others do."""
-    if not pa.types.is_dictionary(array.type):
-        return False
-    return not np.bincount(array.indices.to_numpy(), minlength=len(array.dictionary)).all()

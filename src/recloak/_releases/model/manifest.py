@@ -5,14 +5,33 @@ Neither holds a source path, an id of a source user, a seed or a time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from recloak._core.files import sha256_of
 from recloak._ratings.model import Scale
 from recloak._releases.model.modes import MODES
-from recloak._releases.model.release_format import FORMAT, VERSION, Diversity, sealed
+from recloak._releases.model.release_format import FORMAT, MANIFEST, VERSION, Diversity, sealed
+
+KNOWN_ITEMS = 8  # that the adversary of a `RowExposure` knows
+
+
+class RowExposure(NamedTuple):
+    """How far rows lead an adversary who compares likelihoods: shares from 0 to 1, in hundredths."""
+
+    found: float  # of people whose own group is the likeliest given some of their ratings, ties split
+    member: float  # chance that a member is held for one rather than somebody who is not in the data
+
+    def sentence(self) -> str:
+        """Return it in words for a stranger."""
+        return (
+            f"That a person cannot be found in this release: who knows {KNOWN_ITEMS} ratings of a person finds the "
+            f"group for {100 * self.found:.0f} of 100 people, and who knows all of them tells a member from somebody "
+            f"who is not in the data with an area under the curve of {self.member:.2f} (0.5 is chance; measured on a "
+            "sample by one attacker, so that a better one may do more)."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +41,8 @@ class Facts:
     k: int
     mode: str
     grid: float | None
-    min_raters: int
+    labels: str  # whose ratings a label holds: model or raters
+    min_raters: int | None  # None: labels hold no one's rating
     diversity: Diversity | None
     paper: bool
     n_users: int
@@ -31,14 +51,17 @@ class Facts:
     n_groups: int
     scale: Scale
     max_link: float | None = None
+    min_shown: int | None = None
+    decoys: float | None = None
+    exposure: RowExposure | None = None  # what its rows give away, measured on this very release
 
     @property
     def label_meaning(self) -> str:
         """What a label is, in one sentence."""
         mode = MODES[self.mode]
-        of_few = mode.label_of_few.format(self.min_raters) if self.min_raters > 1 else ""
+        label = mode.label + (mode.label_of_few.format(self.min_raters) if (self.min_raters or 0) > 1 else "")
         grid = "" if self.grid is None else f", rounded to steps of {self.grid:g} from {self.scale.low:g}"
-        return f"{mode.label}{of_few}{grid}."
+        return f"{mode.label_of_model if self.min_raters is None else label}{grid}."
 
 
 def promised(facts: Facts) -> list[str]:
@@ -87,14 +110,17 @@ def not_promised(facts: Facts) -> list[str]:
         "Differential privacy: a rating depends on the data of the members of its group.",
     ]
     mode = MODES[facts.mode]
+    none = "none" if facts.min_shown is None else f"fewer than {facts.min_shown} members"
     unless = "" if facts.max_link is None else f", or by more than {_percent(facts.max_link)}, of its members"
-    sentences.extend(sentence.format(unless_capped=unless) for sentence in mode.not_promised)
+    sentences.extend(sentence.format(unless_capped=unless, none=none) for sentence in mode.not_promised)
+    sentences.extend(mode.leaks[facts.labels])
+    sentences.extend([facts.exposure.sentence()] if facts.exposure is not None else [])
     if facts.paper:
         sentences.append(
             "Protection against exact averages: this is the literal method of the paper (no grid, one rater is "
             f"enough), so {mode.exact_averages}."
         )
-    elif facts.grid is None or facts.min_raters < 2:
+    elif facts.min_raters is not None and (facts.grid is None or facts.min_raters < 2):
         sentences.append("Protection against exact averages: the grid or the minimum of raters was switched off.")
     return sentences
 
@@ -113,6 +139,12 @@ def make_manifest(
     ``parts`` describes tables that lie in folders of parts, as the tasks that wrote them did.
     """
     files = {file.name: _described(file, (rows or {}).get(file.name)) for file in folder.iterdir() if file.is_file()}
+    files.pop(MANIFEST, None)
+    return manifest_of(facts, layout, file_format, {**files, **(parts or {})})
+
+
+def manifest_of(facts: Facts, layout: str, file_format: str, files: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the sealed manifest of files that are described by name: rows (of tables), bytes, SHA-256."""
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -121,20 +153,45 @@ def make_manifest(
         "k": facts.k,
         "mode": facts.mode,
         "paper": facts.paper,
-        "grid": facts.grid,
+        "grid": _as_float(facts.grid),
+        "labels": facts.labels,
         "min_raters": facts.min_raters,
         "diversity": None if facts.diversity is None else str(facts.diversity),
-        "max_link": facts.max_link,
+        "max_link": _as_float(facts.max_link),
+        "min_shown": facts.min_shown,
+        "decoys": _as_float(facts.decoys),
+        "exposure": None if facts.exposure is None else facts.exposure._asdict(),
         "n_users": facts.n_users,
         "n_items": facts.n_items,
         "n_ratings": facts.n_ratings,
         "n_groups": facts.n_groups,
-        "scale": {"low": facts.scale.low, "high": facts.scale.high},
+        "scale": {"low": facts.scale.low + 0.0, "high": facts.scale.high + 0.0},  # zero has no sign
         "promised": promised(facts),
         "not_promised": not_promised(facts),
-        "files": dict(sorted({**files, **(parts or {})}.items())),
+        "files": dict(sorted(files.items())),
     }
     return {**manifest, "seal": sealed(manifest)}
+
+
+def _as_float(number: float | None) -> float | None:
+    """Return a number that is written with a point, even if it was given without one."""
+    return None if number is None else float(number)
+
+
+def facts_in(manifest: dict[str, Any]) -> Facts:
+    """Return the facts that a manifest of the right form states."""
+    said: dict[str, Any] = {field.name: manifest.get(field.name) for field in fields(Facts)}
+    low, high = (float(manifest["scale"][end]) for end in ("low", "high"))
+    said["scale"] = Scale(low, high, None)
+    said["diversity"] = None if said["diversity"] is None else Diversity.parse(said["diversity"])
+    said["exposure"] = None if said["exposure"] is None else RowExposure(**said["exposure"])
+    said |= {name: _as_float(said[name]) for name in ("grid", "max_link", "decoys")}
+    return Facts(**said)
+
+
+def as_text(manifest: dict[str, Any]) -> str:
+    """Write a manifest in its one form."""
+    return json.dumps(manifest, indent=2, allow_nan=False) + "\n"
 
 
 def _described(file: Path, n_rows: int | None) -> dict[str, Any]:

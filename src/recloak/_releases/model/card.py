@@ -1,8 +1,7 @@
 """The data card: a page that lets a stranger use a release without asking its owner."""
 
-from __future__ import annotations
-
-from recloak._releases.manifest import Facts, not_promised, promised
+from recloak._releases.model.manifest import Facts, not_promised, promised
+from recloak._releases.model.modes import MODES
 from recloak._releases.model.release_format import TABLES, table_names
 
 _MEANINGS = {
@@ -22,6 +21,7 @@ def data_card(facts: Facts, layout: str, file_format: str) -> str:
         _files(layout, file_format),
         "## What a rating means",
         _meaning(facts),
+        *_popularity(facts),
         "## What is promised",
         _list(promised(facts)),
         "## What is not promised",
@@ -51,6 +51,10 @@ def _files(layout: str, file_format: str) -> str:
         lines.append(
             "\nThe rows of a person are those of the person's group: join `members` and `profiles` on `group`."
         )
+    lines.append(
+        "\n**Split groups, not people, into train and test.** The members of a group have the same row: if some "
+        "of them lie in the one part and some in the other, the test asks for rows that were trained on."
+    )
     return "\n".join(lines)
 
 
@@ -59,6 +63,17 @@ def _meaning(facts: Facts) -> str:
         f"Ratings lie between {facts.scale.low:g} and {facts.scale.high:g}. {facts.label_meaning} A row is therefore "
         "no single person's opinion: use it to learn how tastes go together, not what someone thought."
     )
+
+
+def _popularity(facts: Facts) -> list[str]:
+    """Say how to estimate the popularity of an item from the rows, where they hold just what was rated."""
+    if MODES[facts.mode].is_complete or facts.decoys or facts.min_shown or facts.max_link or facts.diversity:
+        return []
+    return [
+        "## How popular an item is",
+        f"An item in g of the G = {facts.n_groups:,} rows was rated by about n = m (1 - (1 - g/G)^(1/k)) of the "
+        f"m = {facts.n_users:,} people, k = {facts.k}: counting rows alone makes popular items look less popular.",
+    ]
 
 
 def _list(sentences: list[str]) -> str:
