@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.attacks.test_matching import grouped
 from tests.attacks.test_matching import rows_of as naive_rows
+from tests.attacks.test_matching import rows_of as rows_as_dicts
 from tests.strategies import small_ratings
 
 from recloak._attacks.fingerprint import fingerprint
@@ -96,7 +97,7 @@ def test_all_but_one_colluders_read_the_last_ones_rating_off_an_exact_average():
 
 def test_too_few_members_to_collude_measure_nothing():
     ratings, public = averaged(5, 2, 4, seed=1, round_to=None)
-    with pytest.raises(InputError, match="to collude"):
+    with pytest.raises(InputError, match="who rated something with it"):
         insider(public, ratings, np.arange(10), colluders=2, rng=0)
 
 
@@ -110,8 +111,15 @@ def test_two_groupings_of_the_same_people_say_more_than_one():
     shuffled = Ratings.from_arrays(np.argsort(order)[users], items, np.ones(len(users)))
     one, two = grouped(ratings, 4), grouped(shuffled, 4)
     other = dataclasses.replace(two, owner=two.owner[np.argsort(order)])
-    hits = intersection(one, other, ratings, np.arange(120))
-    assert hits.user.low > hits.details["one_release"]
+    hits, lines = intersection([one, other], ratings, np.arange(120))
+    assert lines[0].share.low > lines[0].baseline
+    assert hits.details["right_in_all_of_2"] > hits.details["right_in_all_of_1"]
+    n_rated = int(rated.sum())
+    in_both = sum(
+        len(set(rows_as_dicts(one)[one.owner[user]]) & set(rows_as_dicts(other)[other.owner[user]]))
+        for user in range(120)
+    )
+    assert hits.details["right_in_all_of_2"] == pytest.approx(n_rated / in_both)
 
 
 @settings(max_examples=30)

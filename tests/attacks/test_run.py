@@ -9,11 +9,12 @@ from tests.attacks.attack_values import OWN, made_attack
 from tests.attacks.test_matching import grouped
 
 from recloak._attacks import auditing as running
+from recloak._attacks import registry
 from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.audit_result import Audit
 from recloak._attacks.auditing import audit
 from recloak._attacks.gate import parse_gate
-from recloak._attacks.model import Hits, Outcome, Public, judge
+from recloak._attacks.model import MARGIN, Hits, Line, Outcome, People, Public, judge
 from recloak._attacks.options import AuditOptions
 from recloak._attacks.public_view import ReleaseView
 from recloak._core.errors import InputError, InternalError, OptionError
@@ -77,12 +78,14 @@ def test_insiders_are_held_against_the_better_of_two_outsiders(rated, labels):
         np.array([2, 2]), np.repeat(np.arange(2), 2).astype(np.int32), ratings.scale,
     )  # fmt: skip
     outcome = running._measured(*insiders(ratings, public, 2)[1])
-    assert (outcome.baseline, outcome.bound) == (1.0, 1.0 + running.MARGIN)
+    assert (outcome.baseline, outcome.bound) == (1.0, 1.0 + MARGIN)
 
 
 def test_json_keeps_the_contract(found):
     told = json.loads(json.dumps(found.to_json(), allow_nan=False))
-    assert told["verdict"] in ("pass", "fail", "not measured")
+    assert told["verdict"] in ("breached", "bounded", "not measured")
+    assert told["promise"] in ("pass", "fail", "not measured")
+    assert set(told["criteria"]) == {"singling-out", "linkability", "inference"}
     for attack in told["attacks"]:
         assert {"name", "known", "original", "release", "baseline", "verdict"} <= set(attack)
         assert attack["verdict"] in ("breached", "not measured") or attack["verdict"].startswith("bounded by 0.")
@@ -108,7 +111,7 @@ def test_nobody_is_named_beyond_one_in_k(found):
             assert one.release is not None
             assert one.release.rate <= 1 / 4 + 1e-9
             assert one.verdict == "bounded"
-    assert found.verdict == "pass"
+    assert found.promise == "pass"
 
 
 def test_one_release_alone_leaves_the_intersection_unmeasured(found):
@@ -151,28 +154,46 @@ def test_an_attack_that_breaks_down_is_not_measured_told_in_the_log_and_the_audi
     found = audit_with(ratings, made_attack(kind=kind, run=raising(error)))
     failed = found.outcomes[-1]
     assert (failed.verdict, failed.release, failed.failed) == ("not measured", None, True)
-    assert failed.reason == f"{type(error).__name__}: on purpose"
-    assert found.verdict == "not measured"
+    assert failed.reason == f"{type(error).__name__}; the log says more"  # its words may hold an id
+    assert found.promise == "not measured"
     assert "test_run.py" in caplog.text  # the traceback
     assert "on purpose" in caplog.text
 
 
 def test_an_attack_may_say_that_these_ratings_cannot_be_attacked_so(ratings, caplog):
     found = audit_with(ratings, made_attack(kind="tells-cells", run=raising(InputError("no groups of two"))))
-    assert (found.outcomes[-1].verdict, found.verdict) == ("not measured", "pass")
+    assert (found.outcomes[-1].verdict, found.promise) == ("not measured", "pass")
     assert "no groups" not in caplog.text  # below the level of a warning
     named = audit_with(ratings, made_attack(kind="identifies", run=raising(InputError("no groups of two"))))
-    assert named.verdict == "not measured"
+    assert named.promise == "not measured"
+    assert named.outcomes[-1].reason == "InputError; the log says more"
+
+
+def test_the_words_of_an_attack_of_ours_are_shown(ratings, monkeypatch):
+    ours = made_attack(kind="tells-cells", run=raising(InputError("no groups of two")))
+    monkeypatch.setattr(registry, "own_attacks", lambda: (ours,))
+    assert audit_with(ratings, ours).outcomes[-1].reason == "no groups of two"
+
+
+@pytest.mark.parametrize("kind", ["identifies", "tells-cells"])
+def test_an_attack_cannot_have_tried_more_than_there_is(ratings, kind):
+    n_users, n_items = ratings.shape
+    most = n_users if kind == "identifies" else n_users * n_items
+    for tried, verdict in ((most, "bounded"), (most + 1, "not measured"), (10**12, "not measured")):
+        run = made_attack(kind=kind, run=lambda given, tried=tried: given.found(right=1, tried=tried, baseline=0.0))
+        found = audit_with(ratings, run)
+        assert (found.outcomes[-1].verdict, found.outcomes[-1].failed) == (verdict, verdict != "bounded")
+        assert found.promise == ("pass" if verdict == "bounded" else verdict)
 
 
 def test_a_perfect_attack_fails_the_audit(ratings):
     perfect = made_attack(kind="identifies", run=lambda given: given.found(right=60, tried=60))
-    assert audit_with(ratings, perfect).verdict == "fail"
+    assert audit_with(ratings, perfect).promise == "fail"
 
 
 def test_an_attack_of_an_unknown_kind_never_lets_an_audit_pass(ratings):
     found = audit_with(ratings, made_attack(kind="of tomorrow", run=lambda given: given.found(right=0, tried=60)))
-    assert (found.outcomes[-1].verdict, found.verdict) == ("not measured", "not measured")
+    assert (found.outcomes[-1].verdict, found.promise) == ("not measured", "not measured")
     assert "cannot judge an attack of the kind 'of tomorrow'" in found.outcomes[-1].reason
     unjudged = dataclasses.replace(found.outcomes[0], attack=made_attack(kind="of tomorrow"))
     assert Audit((found.outcomes[0], unjudged), (), 1).verdict == "not measured"
@@ -195,7 +216,7 @@ NO_SHARE = Share(float("nan"), float("nan"), float("nan"), 60)
 def test_what_is_no_finding_is_not_measured(ratings, kind, findings, reason):
     found = audit_with(ratings, made_attack(kind=kind, run=lambda _: findings))
     assert reason in found.outcomes[-1].reason
-    assert found.verdict == "not measured"
+    assert found.promise == "not measured"
 
 
 @pytest.mark.parametrize(("needs", "reason"), [("second release", "only one release"), ("times", "carry no times")])
@@ -204,7 +225,7 @@ def test_what_an_attack_needs_and_has_not_is_not_measured(ratings, needs, reason
     wanting = made_attack(kind="identifies", needs=("release", needs), run=lambda given: given.found(right=0, tried=60))
     found = audit_with(timeless, wanting)
     assert reason in found.outcomes[-1].reason
-    assert found.verdict == "not measured"
+    assert found.promise == "not measured"
 
 
 def test_an_unprotected_release_fails_where_everybody_is_named():
@@ -213,13 +234,13 @@ def test_an_unprotected_release_fails_where_everybody_is_named():
     scoreboard = next(one for one in found.outcomes if one.name == "scoreboard")
     assert scoreboard.release is not None
     assert (scoreboard.release.rate, scoreboard.release.high) == (1.0, 1.0)
-    assert (scoreboard.verdict, found.verdict) == ("breached", "fail")
+    assert (scoreboard.verdict, found.verdict, found.promise) == ("breached", "breached", "fail")
 
 
 def test_the_original_alone_can_be_audited(ratings):
     found = audit(ratings, options=OPTIONS, rng=1)
     assert all(one.original is not None and one.verdict == "not measured" for one in found.outcomes)
-    assert found.verdict == "not measured"
+    assert found.promise == "not measured"
 
 
 def test_the_same_seed_gives_the_same_outcomes(ratings, found):
@@ -245,5 +266,60 @@ def test_a_breach_needs_an_interval_above_the_bound(successes, verdict):
 
 def test_a_verdict_is_said_with_its_figure():
     assert outcome().in_words == f"bounded by {wilson(0, 10).high:.4f}"
-    assert Audit((outcome(),), (), 1).verdict == "pass"
+    assert Audit((outcome(),), (), 1).promise == "pass"
     assert Audit((), (), 1).verdict == "not measured"
+
+
+def cells(right, tried, baseline, lines=()):
+    """Make an attack on cells that reaches so much."""
+    findings = Findings(Hits(wilson(right, tried)), baseline=baseline, lines=lines)
+    return made_attack(kind="tells-cells", run=lambda _: findings)
+
+
+def test_an_attack_below_its_own_baseline_reports_the_baseline_and_makes_nothing_look_better(ratings):
+    worse = audit_with(ratings, cells(200, 1000, 0.5)).outcomes[-1]
+    assert (worse.verdict, worse.release.rate, worse.failed) == ("not measured", 0.5, False)
+    assert "less than its own baseline" in worse.reason
+    by_chance = audit_with(ratings, cells(49, 100, 0.5)).outcomes[-1]
+    assert (by_chance.verdict, by_chance.release.rate) == ("bounded", 0.5)
+    assert Audit((worse,), (), 1).verdict_on("inference") == "not measured"
+
+
+def test_a_line_beside_the_success_can_breach_by_itself(ratings):
+    quiet, loud = Line("quiet", wilson(10, 100), 0.1), Line("loud", wilson(60, 100), 0.1)
+    assert audit_with(ratings, cells(50, 100, 0.5, (quiet,))).outcomes[-1].verdict == "bounded"
+    found = audit_with(ratings, cells(20, 100, 0.5, (quiet, loud))).outcomes[-1]
+    assert found.verdict == "breached"
+    assert found.to_json()["also"]["loud"]["verdict"] == "breached"
+    wrong = audit_with(ratings, cells(20, 100, 0.5, (Line("wrong", NO_SHARE, 0.1),))).outcomes[-1]
+    assert (wrong.verdict, wrong.failed) == ("not measured", True)
+
+
+def test_the_verdict_is_the_worst_of_the_criteria_and_names_actors():
+    def judged(criterion, actor, verdict, **more):
+        attack = made_attack(criterion=criterion, actor=actor)
+        return dataclasses.replace(outcome(), attack=attack, verdict=verdict, **more)
+
+    three = [judged(one, "public", "bounded") for one in ("singling-out", "linkability", "inference")]
+    assert Audit(tuple(three), (), 1).verdict == "bounded"
+    assert Audit(tuple(three[:2]), (), 1).verdict == "not measured"
+    inside = judged("inference", "insider", "breached")
+    found = Audit((*three[:2], three[2], inside), (), 1)
+    assert (found.verdict, found.criteria["inference"]["actors"]) == (
+        "breached", {"public": "bounded", "insider": "breached"},
+    )  # fmt: skip
+    broken = judged("inference", "public", "not measured", failed=True)
+    assert Audit((*three, broken), (), 1).verdict_on("inference") == "not measured"
+
+
+def test_the_people_at_the_greatest_risk_come_first_and_each_once():
+    people = People(np.array([3, 5, 9]), np.array([0.2, 0.9, 0.4]))
+    one = dataclasses.replace(outcome(), people=people)
+    other = dataclasses.replace(outcome(), people=People(np.array([3]), np.array([0.7])), baseline=0.1)
+    found = Audit((one, other), (), 1)
+    assert [user for user, _, _ in found.worst_off(2)] == [5, 3]
+    assert found.worst_off()[1][1] == pytest.approx(0.6)
+    assert one.to_json()["worst"] == {
+        "max": 0.9, "people": 3,
+        "quantiles": {f"{100 * q:g} %": float(np.quantile(people.risks, q)) for q in (0.5, 0.9, 0.99)},
+    }  # fmt: skip

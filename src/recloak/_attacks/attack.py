@@ -19,12 +19,26 @@ if TYPE_CHECKING:
 
 CRITERIA = ("singling-out", "linkability", "inference")  # of the Article 29 Working Party, opinion 05/2014 (WP216)
 
+# Who attacks, and what that means in words.
+ACTORS = {
+    "public": "anybody",
+    "recipient": "who knows something of the person",
+    "insider": "members of the same group",
+    "owner": "the owner",
+}
+
 # What an attack may need, and why it is not measured without.
 NEEDS = {
     "release": "there is no release to attack",
     "second release": "there is only one release of these people",
     "times": "these ratings carry no times",
+    "attribute": "the owner gave no attribute of the people",
+    "sensitive items": "the owner gave no sensitive items",
+    "mentions": "the owner gave no public mentions",
+    "later ratings": "the owner gave no ratings that are not in the source",
 }
+
+DIRECTIONS = ("lower is safer",)  # every verdict is made that way round
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 _WORDS = ("title", "short", "attacker", "unit", "baseline", "direction")
@@ -49,6 +63,7 @@ class Varied(StrEnum):
     KNOWN = "known"  # for each number of known items
     SETTINGS = "settings"  # likewise, and with each other kind of knowledge at one number of known items
     ONE_KNOWN = "one-known"  # at that one number of known items only
+    DEEP = "deep"  # for 4, 8, 16 and 32 known items, and for all of them
     COLLUDERS = "colluders"  # with 1, 2 and k - 1 colluding members of the target's group
 
 
@@ -85,19 +100,23 @@ class Attack:
     criterion : str
         The criterion of the European data protection authorities (WP216) that it tests: ``singling-out``,
         ``linkability`` or ``inference``.
+    actor : str, default "recipient"
+        Who can do it: ``public`` (anybody), ``recipient`` (somebody who knows something of the target), ``insider``
+        (members of the target's group) or ``owner`` (a check that only the owner can make).
     run : callable
         Takes an `AttackInput` and returns `Findings`; ``given.found(right, tried)`` makes them.
     varied : str, default "once"
-        How it is repeated: ``once``, ``known`` (for each number of known items), ``settings``, ``one-known`` or
-        ``colluders``.
+        How it is repeated: ``once``, ``known`` (for each number of known items), ``settings``, ``one-known``, ``deep``
+        or ``colluders``.
     needs : tuple of str, default ("release",)
-        What it cannot do without: ``release``, ``second release``, ``times``.
+        What it cannot do without: ``release``, ``second release``, ``times``, ``attribute``, ``sensitive items``,
+        ``mentions``, ``later ratings``.
     details : mapping of str to str
         Words for the figures among its details; an empty text leaves a figure out of the table.
     charts : tuple of DetailChart
         Charts of its details.
     direction : str
-        Which way is good.
+        Which way is good: every attack counts successes, so ``lower is safer`` is the only one.
     order : int, default 1000
         Attacks with smaller numbers come first.
 
@@ -128,6 +147,7 @@ class Attack:
     baseline: str
     criterion: str
     run: Callable[[AttackInput], Findings]
+    actor: str = "recipient"
     varied: Varied | str = Varied.ONCE
     needs: tuple[str, ...] = ("release",)
     details: Mapping[str, str] = field(default_factory=dict)
@@ -144,6 +164,8 @@ class Attack:
         if not callable(self.run):
             raise OptionError(f"the attack {self.name} must have a function to run, got {self.run!r}")
         self._require("criterion", (self.criterion,), CRITERIA)
+        self._require("direction", (self.direction,), DIRECTIONS)
+        self._require("actor", (self.actor,), tuple(ACTORS))
         self._require("varied", (self.varied,), tuple(Varied))
         self._require("needs", self.needs, tuple(NEEDS))
         if self.kind in tuple(Kind):

@@ -1,9 +1,8 @@
-"""What an audit comes to: every outcome, the gates, and one verdict.
+"""What an audit comes to: every outcome, the gates, a table of criteria by actors, and one verdict.
 
-*fail*: a gate is closed, or an attack names people more often than the release promises. *not measured*: an attack that
-names people could not be run, any attack broke down, or one is of a kind that cannot be judged, so nothing can be said.
-*pass*: every attack that names people stayed within the promise; what cells tell about hidden people is reported, and
-becomes a reason to fail only by a gate.
+One vocabulary throughout. *breached*: an attack got further than promised, or than its baseline allows, or a gate is
+closed. *not measured*: nothing can be said, because no attack looked, one that names people could not be run, or any
+broke down. *bounded*: attacks looked and none got further.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from recloak._attacks.attack import Kind
+from recloak._attacks.attack import ACTORS, CRITERIA, Kind
 from recloak._attacks.gate import Passage
-from recloak._attacks.model import Outcome
+from recloak._attacks.model import Outcome, Verdict
 from recloak._core.results import Result, counted, plural, table_of
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ class Audit(Result):
     >>> ratings = recloak.synth(users=30, items=20, ratings=200, seed=1)
     >>> found = recloak.audit(ratings, recloak.publish(ratings, k=3, seed=1), targets=9, known=[2], varied_at=2, seed=1)
     >>> found, len(found.to_polars())
-    (<Audit: pass, 20 attacks, 0 breached, 1 not measured, 0 gates>, 20)
+    (<Audit: breached, 35 attacks, 1 breached, 7 not measured, 0 gates>, 35)
     """
 
     outcomes: tuple[Outcome, ...]
@@ -65,8 +64,8 @@ class Audit(Result):
         return [one for one in self.outcomes if one.failed or not isinstance(one.attack.kind, Kind)]
 
     @property
-    def verdict(self) -> Literal["pass", "fail", "not measured"]:
-        """The one word for all of it."""
+    def promise(self) -> Literal["pass", "fail", "not measured"]:
+        """Whether people are named at most as often as the release promises, and every gate is passed."""
         naming = [one for one in self.outcomes if one.identifies]
         if any(one.verdict == "breached" for one in naming) or not all(one.passed for one in self.passages):
             return "fail"
@@ -74,12 +73,58 @@ class Audit(Result):
             return "not measured"
         return "pass"
 
+    @property
+    def passed(self) -> bool:
+        """Whether the verdict is ``bounded``; ``not measured`` is not."""
+        return self.verdict == "bounded"
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of all: *breached* before *not measured* before *bounded*."""
+        gates: list[Verdict] = ["bounded" if one.passed else "breached" for one in self.passages]
+        return _worst([*gates, *(self.verdict_on(criterion) for criterion in CRITERIA)])
+
+    def verdict_on(self, criterion: str, actor: str | None = None) -> Verdict:
+        """Return the verdict on a criterion, by everybody or by one actor."""
+        about = [one for one in self.outcomes if one.attack.criterion == criterion]
+        about = [one for one in about if actor in (None, one.attack.actor)]
+        if any(one.verdict == "breached" for one in about):
+            return "breached"
+        broken = any(one in self.failures or (one.identifies and one.verdict == "not measured") for one in about)
+        return "not measured" if broken or all(one.verdict == "not measured" for one in about) else "bounded"
+
+    @property
+    def criteria(self) -> dict[str, dict[str, Any]]:
+        """The verdict on each criterion, and on each by actor; actors of whom no attack is known are left out."""
+        kinds = {(one.attack.criterion, one.attack.actor) for one in self.outcomes}
+        return {
+            criterion: {
+                "verdict": self.verdict_on(criterion),
+                "actors": {one: self.verdict_on(criterion, one) for one in ACTORS if (criterion, one) in kinds},
+            }
+            for criterion in CRITERIA
+        }
+
+    def worst_off(self, most: int = 100) -> list[tuple[int, float, str]]:
+        """Return the people at the greatest risk: user number, by how much the baseline is exceeded, and the attack.
+
+        For the owner alone. People are drawn for each attack, so somebody who was never drawn is not listed.
+        """
+        found: dict[int, tuple[float, str]] = {}
+        for one in self.outcomes:
+            if one.people is not None and one.release is not None:
+                for user, risk in zip(one.people.users.tolist(), one.people.risks.tolist(), strict=True):
+                    found[user] = max(found.get(user, (-1.0, "")), (risk - one.baseline, one.name))
+        ranked = sorted(((user, *worst) for user, worst in found.items()), key=lambda each: (-each[1], each[0]))
+        return ranked[:most]
+
     def to_json(self) -> dict[str, Any]:
         """Return the audit in the form of the command line's contract."""
         gates = [{"gate": str(one.gate), "passed": one.passed, "reason": one.reason} for one in self.passages]
         attacks = [outcome.to_json() for outcome in self.outcomes]
         useful = {} if self.evaluation is None else {"evaluation": self.evaluation.to_json()}
-        return {"verdict": self.verdict, "attacks": attacks, "gates": gates, "seed": self.seed, **useful}
+        overall = {"verdict": self.verdict, "promise": self.promise, "criteria": self.criteria}
+        return {**overall, "attacks": attacks, "gates": gates, "seed": self.seed, **useful}
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each attack: success on the original and on the release, with 95 % intervals."""
@@ -94,4 +139,10 @@ class Audit(Result):
                 for part in ("rate", "low", "high")
             }
             about = {"attack": one.name, "known": one.known, "setting": one.setting}
+            about |= {"criterion": one.attack.criterion, "actor": one.attack.actor}
             yield {**about, **rates, "baseline": one.baseline, "bound": one.bound, "verdict": one.verdict}
+
+
+def _worst(verdicts: list[Verdict]) -> Verdict:
+    order: tuple[Verdict, ...] = ("breached", "not measured", "bounded")
+    return next(one for one in order if one in verdicts)

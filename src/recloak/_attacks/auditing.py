@@ -1,17 +1,17 @@
 """Run every attack on the original and on a release, side by side."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from recloak._attacks import registry
 from recloak._attacks.attack import NEEDS, Attack, Kind, Varied
-from recloak._attacks.attack_input import AttackInput, Findings
+from recloak._attacks.attack_input import AttackInput, Findings, OwnerKnowledge
 from recloak._attacks.audit_result import Audit
 from recloak._attacks.gate import Gate, named_by, pass_gate
-from recloak._attacks.model import Hits, Knowledge, Outcome, judge
+from recloak._attacks.model import MARGIN, Hits, Knowledge, Line, Outcome, Verdict, judge
 from recloak._attacks.options import AuditOptions
 from recloak._attacks.public_view import ReleaseView, see_original
 from recloak._core.errors import InputError, OptionError
@@ -21,8 +21,12 @@ from recloak._core.progress import task
 from recloak._core.randomness import Rng, randomness
 from recloak._ratings.model import Ratings
 
-MARGIN = 0.05  # an attack that does not identify has breached a release when it beats its baseline by more than this
+DEEP = (4, 8, 16, 32)
 _ROUNDING = 1e-9
+
+
+class FindingError(ValueError):
+    """What an attack returned cannot be judged; the words are ours."""
 
 
 def audit(
@@ -30,14 +34,21 @@ def audit(
     release: ReleaseView | None = None,
     *,
     second: ReleaseView | None = None,
+    owner: OwnerKnowledge | None = None,
     options: AuditOptions | None = None,
     gates: Sequence[Gate] = (),
     attacks: Sequence[Attack] | None = None,
     rng: Rng = None,
 ) -> Audit:
-    """Attack the original and, where there is one, the release; a second release of the same people is intersected."""
+    """Attack the original and, where there is one, the release.
+
+    A second release of the same people is intersected; what the owner gives makes further attacks possible.
+    """
     source = randomness(rng)
-    given = AttackInput(ratings, see_original(ratings), release, second, options or AuditOptions(), source)
+    given = AttackInput(
+        ratings, see_original(ratings), release, second, options or AuditOptions(), source,
+        owner=owner or OwnerKnowledge(),
+    )  # fmt: skip
     runs = planned_runs(given, registry.attacks() if attacks is None else attacks)
     for gate in gates:
         named_by(gate, [blank for blank, _ in runs])  # a gate on nothing shows before the work, not after it
@@ -70,6 +81,11 @@ def _variations(attack: Attack, given: AttackInput) -> Iterator[tuple[int, Attac
             yield last, replace(given, knowledge=knowledge, setting=setting)
     if attack.varied is Varied.ONE_KNOWN:
         yield last, replace(given, knowledge=Knowledge(known=options.varied_at))
+    if attack.varied is Varied.DEEP:
+        everything = int(np.diff(given.ratings.indptr).max(initial=1))
+        for place, known in enumerate(DEEP):
+            yield place, replace(given, knowledge=Knowledge(known=known))
+        yield last, replace(given, knowledge=Knowledge(known=max(everything, 1)), setting="all ratings known")
     if attack.varied is Varied.COLLUDERS:
         for colluders in sorted({1, 2, max(given.k - 1, 1)}):
             yield last, replace(given, colluders=colluders)
@@ -119,7 +135,7 @@ def _bound(attack: Attack, k: int, baseline: float) -> float:
         case Kind.TELLS_CELLS:
             return baseline + MARGIN
         case _:
-            raise ValueError(f"this version of recloak cannot judge an attack of the kind {attack.kind!r}")
+            raise FindingError(f"this version of recloak cannot judge an attack of the kind {attack.kind!r}")
 
 
 def _measured(blank: Outcome, given: AttackInput) -> Outcome:
@@ -135,10 +151,17 @@ def _measured(blank: Outcome, given: AttackInput) -> Outcome:
         return _judged(blank, given, blank.attack.run(given))
     except (Exception, SystemExit) as error:  # every failure must end as "not measured"
         failed = isinstance(error, OptionError) or not isinstance(error, InputError)
-        reason = f"{type(error).__name__}: {error}"
         say = log.warning if failed else log.info
-        say("the attack %s was not measured: %s", blank.name, reason, exc_info=error)
-        return replace(blank, verdict="not measured", reason=reason, failed=failed)
+        say("the attack %s was not measured: %s: %s", blank.name, type(error).__name__, error, exc_info=error)
+        return replace(blank, verdict="not measured", reason=_reason(blank.attack, error), failed=failed)
+
+
+def _reason(attack: Attack, error: BaseException) -> str:
+    """Return why an attack was not measured, for pages and JSON: words of ours only, for others' may hold an id."""
+    ours = isinstance(error, FindingError | registry.EntryPointError)
+    if ours or (isinstance(error, InputError) and attack in registry.own_attacks()):
+        return str(error)
+    return f"{type(error).__name__}; the log says more"
 
 
 def _judged(blank: Outcome, given: AttackInput, found: Findings) -> Outcome:
@@ -154,18 +177,64 @@ def _judged(blank: Outcome, given: AttackInput, found: Findings) -> Outcome:
         control = found.original.control if found.original else None
         return replace(measured, control=control, reason=NEEDS["release"])
     if found.release is None:
-        raise ValueError("the attack says nothing about the release")
+        raise FindingError("the attack says nothing about the release")
     release = found.release
-    verdict = judge(_checked(release), bound)
-    return replace(measured, release=release.user, group=release.group, control=release.control, verdict=verdict)
+    measured = replace(measured, lines=_checked_lines(found), people=release.people)
+    _require_possible(blank.attack, given, _checked(release))
+    return _with_verdict(replace(measured, release=release.user, group=release.group, control=release.control))
+
+
+def _with_verdict(measured: Outcome) -> Outcome:
+    """Judge an attack by its success and by its lines; one that does worse than its own baseline says nothing.
+
+    Somebody who guesses without the release does better then, so the baseline is what is reported.
+    """
+    share, bound = measured.release, measured.bound
+    assert share is not None
+    assert bound is not None
+    verdicts = {judge(share, bound), *(judge(line.share, line.baseline + MARGIN) for line in measured.lines)}
+    if "breached" in verdicts:
+        return replace(measured, verdict="breached")
+    if measured.attack.kind is Kind.TELLS_CELLS and share.rate < measured.baseline:
+        return _worse_than_baseline(measured, share)
+    return replace(measured, verdict="bounded")
+
+
+def _worse_than_baseline(measured: Outcome, share: Share) -> Outcome:
+    verdict: Verdict = "not measured" if share.high < measured.baseline else "bounded"
+    base = measured.baseline
+    return replace(
+        measured,
+        verdict=verdict,
+        release=Share(base, min(share.low, base), max(share.high, base), share.n),
+        reason=f"the attack got {share.rate:.4f}, less than its own baseline, which is reported instead",
+    )
+
+
+def _checked_lines(found: Findings) -> tuple[Line, ...]:
+    for line in found.lines:
+        _checked(Hits(line.share))
+        if not 0 <= line.baseline <= 1:
+            raise FindingError(f"a baseline must lie between 0 and 1, got {line.baseline}")
+    return found.lines
+
+
+def _require_possible(attack: Attack, given: AttackInput, share: Share | None) -> Share | None:
+    """Refuse a share of more tries than there are people or cells: its interval would be narrower than it can be."""
+    n_users, n_items = given.ratings.shape
+    most = n_users if attack.kind is Kind.IDENTIFIES else n_users * n_items
+    if share is not None and share.n > most:
+        tried = "targets" if attack.kind is Kind.IDENTIFIES else "cells"
+        raise FindingError(f"there are {most} {tried} at most, the attack says that it tried {share.n}")
+    return share
 
 
 def _checked_baseline(blank: Outcome, found: Findings) -> float:
     if found.baseline is None and blank.attack.kind is Kind.TELLS_CELLS:
-        raise ValueError("an attack on cells must say what is guessed without the release")
+        raise FindingError("an attack on cells must say what is guessed without the release")
     baseline = blank.baseline if found.baseline is None else found.baseline
     if not 0 <= baseline <= 1:
-        raise ValueError(f"a baseline must lie between 0 and 1, got {baseline}")
+        raise FindingError(f"a baseline must lie between 0 and 1, got {baseline}")
     return baseline
 
 
@@ -175,5 +244,5 @@ def _checked(hits: Hits | None) -> Share | None:
         return None
     ends = (0.0, hits.user.low, hits.user.rate, hits.user.high, 1.0)
     if not all(low <= high + _ROUNDING for low, high in itertools.pairwise(ends)):  # false where one is nan
-        raise ValueError(f"a share must lie between 0 and 1 and inside its interval, got {hits.user}")
+        raise FindingError(f"a share must lie between 0 and 1 and inside its interval, got {hits.user}")
     return hits.user

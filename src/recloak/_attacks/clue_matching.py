@@ -5,8 +5,6 @@ known item adds to the score of every profile that has it; the best score wins).
 other, are shared out among threads, so their number changes nothing.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ truth of the group itself), and guess on the other half. Guessing from the group
 the baseline.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

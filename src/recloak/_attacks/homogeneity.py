@@ -5,8 +5,6 @@ without knowing which candidate is the target. We let the tolerant attacker try,
 the best match really tells about the ratings that were not known before.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

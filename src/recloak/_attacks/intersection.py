@@ -1,53 +1,103 @@
-"""Intersection: two releases of the same people, grouped differently.
+"""Several releases of the same people, grouped differently: k-anonymity does not compose.
 
-k-anonymity does not compose. An attacker who knows the target's group in both believes in an item as far as both
-profiles speak for it: others' items are in one of them, the target's own are in both.
+*intersection*: whoever knows the target's group in each believes in the items that all of them speak for; in pure
+releases every item of the target is in all rows, so the others fall away with each release. *join*: if a person has the
+same name in two releases, nothing at all has to be known to put both groups together.
 """
 
-from __future__ import annotations
-
 import numpy as np
-import scipy.stats
 from numpy.typing import NDArray
 
 from recloak._attacks.attack import Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings
-from recloak._attacks.link import beliefs, best_bets, score_bets
-from recloak._attacks.model import Hits, Public
+from recloak._attacks.link import beliefs, best_bets, bets_won
+from recloak._attacks.model import Hits, Line, Public, expected_share
+from recloak._core.errors import InputError
+from recloak._core.intervals import Share, wilson
 from recloak._ratings.model import Ratings
 
 
-def intersection(one: Public, other: Public, ratings: Ratings, targets: NDArray[np.integer]) -> Hits:
-    """Attack the links of each target with two releases; details hold what one release alone gives."""
-    first, second = (beliefs(seen, seen.owner[targets], ratings.popularity) for seen in (one, other))
-    alone = score_bets(best_bets(first), ratings, targets)
-    both = score_bets(best_bets(_ranked(first) + _ranked(second)), ratings, targets)
-    return Hits(user=both, details={"one_release": alone.rate})
+def intersection(
+    releases: list[Public], ratings: Ratings, targets: NDArray[np.integer]
+) -> tuple[Hits, tuple[Line, ...]]:
+    """Attack the links of each target with several releases; details hold what fewer of them give."""
+    each = [beliefs(seen, ratings, seen.owner[targets]) for seen in releases]
+    popular = np.clip(ratings.popularity / ratings.n_users, 1e-6, 0.95).astype(np.float32)
+    alone = bets_won(best_bets(each[0]), ratings, targets)
+    won = bets_won(best_bets(_together(each, popular)), ratings, targets)
+    details, lines = {"one_release": alone.rate}, tuple[Line, ...]()
+    if not any(seen.is_complete for seen in releases):
+        shares = [_in_all_rows(each[: n + 1], ratings, targets) for n in range(len(each))]
+        details |= {f"right_in_all_of_{n + 1}": share.rate for n, share in enumerate(shares)}
+        lines = (Line("right_in_all_rows", shares[-1], shares[0].rate),)
+    return Hits(won, details=details), lines
 
 
-def _ranked(believed: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Bring beliefs of two releases to one footing: ranks within a row, and never where a profile lacks the item."""
-    ranks = scipy.stats.rankdata(believed, method="min", axis=1).astype(np.float32)  # equal beliefs stay equal
-    return np.where(believed < 0, np.float32(-1e9), ranks)
+def _together(each: list[NDArray[np.float32]], popular: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Multiply up what the releases add to popularity; an item that one row lacks is out."""
+    found = np.log(popular)[None, :] * np.ones((len(each[0]), 1), np.float32)
+    for believed in each:
+        found = np.where(believed > 0, found + np.log(np.maximum(believed, 1e-9) / popular), -np.inf)
+    return np.maximum(found, -1e9)
+
+
+def _in_all_rows(each: list[NDArray[np.float32]], ratings: Ratings, targets: NDArray[np.integer]) -> Share:
+    """Return how many of the items that are in every row the target rated: everything of the target is among them."""
+    there = np.logical_and.reduce([believed > 0 for believed in each])
+    right = sum(int(row[ratings.items[ratings.row(int(user))]].sum()) for row, user in zip(there, targets, strict=True))
+    return wilson(right, max(int(there.sum()), 1))
 
 
 def _run(given: AttackInput) -> Findings:
     assert given.second is not None  # as it needs
-    hits = intersection(given.public_release(), given.second.public, given.ratings, given.targets())
-    return Findings(hits, baseline=float(hits.details["one_release"]))
+    releases = [given.public_release(), given.second.public, *(more.public for more in given.owner.more_releases)]
+    hits, lines = intersection(releases, given.ratings, given.targets())
+    return Findings(hits, baseline=float(hits.details["one_release"]), lines=lines)
 
 
-ATTACK = Attack(
-    name="intersection",
-    kind=Kind.TELLS_CELLS,
-    title="Two releases of the same people (intersection)",
-    short="intersection",
-    attacker="knows the target's group in two releases and bets on ten items that both speak for",
-    unit="bets won",
-    baseline="one release alone",
-    criterion="linkability",
-    run=_run,
-    needs=("release", "second release"),
-    details={"one_release": ""},
-    order=120,
+def _run_join(given: AttackInput) -> Findings:
+    assert given.release is not None
+    assert given.second is not None  # as it needs
+    one, other = given.release, given.second
+    if one.names is None or other.names is None:
+        raise InputError("a release does not say how its people are named")
+    same = one.names == other.names
+    pairs = one.public.owner.astype(np.int64) * other.public.n_profiles + other.public.owner
+    _, place, count = np.unique(pairs, return_inverse=True, return_counts=True)
+    alone = np.where(same, 1 / count[place], 0.0)
+    one_alone = float((1 / np.maximum(one.public.weights[one.public.owner], 1)).mean())
+    alone = np.maximum(alone, 1 / np.maximum(one.public.weights[one.public.owner], 1))  # without a join, one of k
+    return Findings(Hits(expected_share(alone), details={"same_name": float(same.mean())}), baseline=one_alone)
+
+
+ATTACKS = (
+    Attack(
+        name="intersection",
+        kind=Kind.TELLS_CELLS,
+        title="Several releases of the same people (intersection)",
+        short="intersection",
+        attacker="knows the target's group in each of several releases and bets on ten items that all speak for",
+        unit="bets won",
+        baseline="one release alone",
+        criterion="linkability",
+        run=_run,
+        needs=("release", "second release"),
+        details={"one_release": ""},
+        order=120,
+    ),
+    Attack(
+        name="join",
+        kind=Kind.TELLS_CELLS,
+        title="The same name in two releases (join)",
+        short="join",
+        attacker="puts two releases together by the names of their people, and names one of those in both groups",
+        unit="people named rightly, where the group is known",
+        baseline="one release alone",
+        criterion="linkability",
+        actor="public",
+        run=_run_join,
+        needs=("release", "second release"),
+        details={"same_name": "People with one name in both"},
+        order=121,
+    ),
 )

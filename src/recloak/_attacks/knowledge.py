@@ -1,7 +1,5 @@
 """Draw targets and what an adversary knows about them, from the original ratings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Definition 3.2 of Chang et al. Averaging removes the true labels, so exact agree
 success of 0 % there proves nothing. The tolerant attacker accepts labels within one step of the scale.
 """
 
-from __future__ import annotations
-
 from recloak._attacks.attack_input import naming_attack
 from recloak._attacks.clue_matching import match
 from recloak._attacks.model import Clues, Hits, Public, step_of

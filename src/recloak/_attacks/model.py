@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._attacks.attack import Attack, Kind
+from recloak._core.frozen import make_read_only
 from recloak._core.intervals import Share, wilson
 from recloak._core.options import Options, option
 from recloak._core.results import counted, sizes_only
@@ -16,6 +17,8 @@ from recloak._ratings.assemble import distinct_values
 from recloak._ratings.model import Scale
 
 _BLOCK = 4_000_000
+RISK_QUANTILES = (0.5, 0.9, 0.99)
+MARGIN = 0.05  # an attack that does not identify has breached a release when it beats its baseline by more than this
 
 Verdict = Literal["breached", "bounded", "not measured"]
 
@@ -76,7 +79,7 @@ class Clues:
         return len(self.targets)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class Public:
     """What is public, by columns: the profiles that have an item, and their labels for it.
 
@@ -98,6 +101,10 @@ class Public:
     times: NDArray[np.int64] | None = None  # (n_cells,)
 
     __repr__ = sizes_only
+
+    def __post_init__(self) -> None:
+        columns = self.indptr, self.holders, self.codes, self.values, self.times
+        make_read_only(*columns, self.weights, self.owner)  # else one attack could change what the next is given
 
     @classmethod
     def of(
@@ -157,6 +164,34 @@ def coded(labels: NDArray[np.float32]) -> tuple[NDArray[np.unsignedinteger], NDA
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """A further figure of an attack, held like its success against its own baseline."""
+
+    name: str
+    share: Share
+    baseline: float
+
+    def to_json(self, bound: float) -> dict[str, Any]:
+        """Return the line as plain values, judged by a bound."""
+        return {**self.share.to_json(), "baseline": self.baseline, "bound": bound, "verdict": judge(self.share, bound)}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class People:
+    """The risk of each person attacked, from 0 to 1."""
+
+    users: NDArray[np.integer]  # (n_people,)
+    risks: NDArray[np.floating]  # (n_people,)
+
+    __repr__ = sizes_only
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the largest risk of a person and quantiles, never who it is."""
+        at = {f"{100 * q:g} %": float(np.quantile(self.risks, q)) for q in RISK_QUANTILES}
+        return {"max": float(self.risks.max()), "quantiles": at, "people": len(self.users)}
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of one attack with one kind of knowledge, on the original and on the release."""
 
@@ -175,7 +210,9 @@ class Outcome:
     seed: int | None = None
     setting: str = "plain"  # which variation of the knowledge
     details: dict[str, Any] = field(default_factory=dict)
-    failed: bool = False  # whether it should have been measured and could not: then the audit does not pass
+    failed: bool = False  # whether it should have been measured and could not: then nothing is called bounded
+    lines: tuple[Line, ...] = ()  # further figures, each of which can breach the release
+    people: People | None = None  # the risk of each person attacked
 
     @property
     def name(self) -> str:
@@ -209,6 +246,7 @@ class Outcome:
             "unit": self.unit,
             "direction": self.attack.direction,
             "criterion": self.attack.criterion,
+            "actor": self.attack.actor,
             **{name: None if share is None else share.to_json() for name, share in shares.items()},
             "baseline": self.baseline,
             "bound": self.bound,
@@ -216,6 +254,8 @@ class Outcome:
             "reason": self.reason,
             "seed": self.seed,
             "details": self.details,
+            "also": {line.name: line.to_json(line.baseline + MARGIN) for line in self.lines},
+            "worst": None if self.people is None or not len(self.people.users) else self.people.to_json(),
         }
 
 
@@ -234,6 +274,7 @@ class Hits:
     group: Share | None = None  # success in naming the group (the profile) of the user
     control: Share | None = None  # claims about people who are not in the data
     details: dict[str, Any] = field(default_factory=dict)
+    people: People | None = None
 
 
 def expected_share(chances: NDArray[np.float64]) -> Share:

@@ -5,8 +5,6 @@ one as usefulness. It is also how well the nearest profile names the user's grou
 d = |x - y| / (max S - min S) and d = 1 where the profile lacks the item, the distance is 1 - mean (1 - d)^2.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from recloak._attacks.attack_input import naming_attack

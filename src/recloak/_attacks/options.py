@@ -1,11 +1,9 @@
 """How much an audit tries."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from recloak._core.errors import OptionError
-from recloak._core.options import Options, option
+from recloak._core.options import Options, option, whole_number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,8 +20,10 @@ class AuditOptions(Options):
 
     def check(self) -> None:
         """Refuse numbers of known items that cannot be."""
-        if not self.known or min(self.known) < 1:
+        known = tuple(whole_number("known", one) for one in self.known)
+        if not known or min(known) < 1:
             raise OptionError(f"known must be numbers of at least 1, got {self.known}")
+        object.__setattr__(self, "known", known)
 
 
 @dataclass(frozen=True, kw_only=True)

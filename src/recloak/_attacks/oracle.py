@@ -12,8 +12,6 @@ sees, the answer as JSON, by the one function that is given to them.
   compares the item with the decoy: a set that hides one more person with the item has found the target.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

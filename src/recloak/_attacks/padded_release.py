@@ -1,7 +1,5 @@
 """A padded release, read a piece at a time into a byte per cell, so that one of Netflix's size fits into memory."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -30,7 +30,7 @@ from recloak._core.intervals import Share, wilson
 from recloak._core.progress import task
 from recloak._core.randomness import Rng, randomness
 from recloak._ratings.model import Ratings
-from recloak._related.model import HOLE, Holders, ListRelease, Lists, require_times
+from recloak._related.model import EMPTY, Holders, ListRelease, Lists, require_times
 
 VARIANTS = ("count", "weighted", "largest", "vanish")
 _STEPS = 12  # thresholds of a curve at most
@@ -120,7 +120,7 @@ def _moves(releases: Sequence[ListRelease]) -> list[dict[int, tuple[int, int]]]:
 
 
 def _positions(lists: Lists) -> list[dict[int, int]]:
-    return [{int(item): place for place, item in enumerate(row) if item != HOLE} for row in lists.items]
+    return [{int(item): place for place, item in enumerate(row) if item != EMPTY} for row in lists.items]
 
 
 def _gains(rows: list[dict[int, int]], depth: int) -> dict[int, tuple[int, int]]:

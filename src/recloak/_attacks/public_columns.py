@@ -1,7 +1,5 @@
 """The public columns as compiled functions take them, and what is asked of them again and again."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 The private mapping is read only to score an attack; no attack sees it.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 from recloak._attacks.model import Public
 from recloak._attacks.padded_release import PaddedTable, group_numbers, item_numbers, padded_table, read_padded
 from recloak._core.errors import SourceError
+from recloak._core.frozen import FrozenDict
 from recloak._ratings.assemble import transpose_rows
 from recloak._ratings.ids import UNKNOWN, IdMap
 from recloak._ratings.model import Ratings
@@ -30,6 +29,10 @@ class ReleaseView:
 
     public: Public
     manifest: dict[str, Any]
+    names: NDArray[np.object_] | None = None  # (n_users,) what each user of the original is called in the release
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "manifest", FrozenDict(self.manifest))
 
 
 def see_original(ratings: Ratings) -> Public:
@@ -50,11 +53,11 @@ def see_release(folder: str | Path, private: str | Path, ratings: Ratings) -> Re
     groups = IdMap.of(members["group"])
     members = members.with_columns(profile=pl.Series(groups.encode(members["group"])))
     weights = np.bincount(members["profile"].to_numpy(), minlength=len(groups))
-    owner = _owners(private, members, ratings)
+    owner, names = _owners(private, members, ratings)
     if isinstance(profiles, PaddedTable):
         codes = read_padded(profiles, groups, ratings.item_ids)
-        return ReleaseView(_complete(codes, profiles.values, weights, owner, ratings), manifest)
-    return ReleaseView(_by_columns(profiles, groups, weights, owner, ratings), manifest)
+        return ReleaseView(_complete(codes, profiles.values, weights, owner, ratings), manifest, names)
+    return ReleaseView(_by_columns(profiles, groups, weights, owner, ratings), manifest, names)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -113,8 +116,8 @@ def _grouped(ratings: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     return members, ratings.join(models, on="user").select("group", "item", "rating")
 
 
-def _owners(private: Path, members: pl.DataFrame, ratings: Ratings) -> NDArray[np.int32]:
-    """Give the profile of each user of the original, by the private mapping."""
+def _owners(private: Path, members: pl.DataFrame, ratings: Ratings) -> tuple[NDArray[np.int32], NDArray[np.object_]]:
+    """Return the profile and the released name of each user of the original, by the private mapping."""
     path = private / "mapping.parquet"
     if not path.exists():
         raise SourceError("there is no mapping.parquet: not the private folder of a release", file=private)
@@ -124,9 +127,11 @@ def _owners(private: Path, members: pl.DataFrame, ratings: Ratings) -> NDArray[n
     known = users != UNKNOWN
     owner[users[known]] = mapping["profile"].to_numpy()[known]
     if (owner == UNKNOWN).any():
-        missing = ratings.user_ids.ids[int(np.argmax(owner == UNKNOWN))]
-        raise SourceError(f"the mapping does not cover the source's user {missing!r}: another source?", file=path)
-    return owner
+        missing = int(np.count_nonzero(owner == UNKNOWN))
+        raise SourceError(f"the mapping lacks {missing} of the source's users: another source?", file=path)
+    names = np.empty(ratings.n_users, np.object_)
+    names[users[known]] = mapping["user"].to_numpy()[known]
+    return owner, names
 
 
 def _by_columns(

@@ -5,8 +5,6 @@ the group ``recloak.attacks`` that names such a value. An entry point that canno
 never measured, so that an audit says so and does not pass.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re
@@ -17,8 +15,13 @@ from typing import Any, NoReturn
 
 import recloak._attacks
 from recloak._attacks.attack import Attack
+from recloak._core.errors import OptionError
 
 GROUP = "recloak.attacks"
+
+
+class EntryPointError(Exception):
+    """An entry point does not give attacks; the words are ours, so that a page may show them."""
 
 
 def attacks() -> tuple[Attack, ...]:
@@ -44,7 +47,10 @@ def own_attacks() -> tuple[Attack, ...]:
 def _loaded(entry: EntryPoint, taken: dict[str, Attack]) -> list[Attack]:
     """Return the attacks of an entry point, or one that says why they cannot be run."""
     try:
-        return list(_checked(entry.load(), taken))
+        value = entry.load()
+        if isinstance(value, Attack) and value.name != entry.name:
+            raise EntryPointError(f"it is named {entry.name} and its attack {value.name}; both must be one name")
+        return list(_checked(value, taken))
     except (Exception, SystemExit) as error:  # whatever another package raises, it is told and never skipped
         return [_not_loaded(entry, error, taken)]
 
@@ -53,9 +59,9 @@ def _checked(value: Any, taken: dict[str, Attack]) -> Iterator[Attack]:
     names = set(taken)
     for one in [value] if isinstance(value, Attack) else value:
         if not isinstance(one, Attack):
-            raise TypeError(f"an attack must be a recloak.Attack, got {type(one).__name__}")
+            raise EntryPointError(f"an attack must be a recloak.Attack, got {type(one).__name__}")
         if one.name in names:
-            raise ValueError(f"there is already an attack named {one.name}")
+            raise EntryPointError(f"there is already an attack named {one.name}")
         names.add(one.name)
         yield one
 
@@ -64,8 +70,9 @@ def _not_loaded(entry: EntryPoint, error: BaseException, taken: dict[str, Attack
     """Return an attack that fails for the reason for which the entry point could not be loaded."""
 
     def run(_: object) -> NoReturn:
-        why = f"{type(error).__name__}: {error}"
-        raise RuntimeError(f"the entry point {entry.name} = {entry.value} could not be loaded: {why}") from error
+        ours = isinstance(error, EntryPointError | OptionError)
+        why = str(error) if ours else type(error).__name__  # another package's words stay in the log
+        raise EntryPointError(f"the entry point {entry.name} = {entry.value} could not be loaded: {why}") from error
 
     name = "plugin-" + (re.sub(r"[^a-z0-9]+", "-", entry.name.lower()).strip("-") or "attack")
     while name in taken:

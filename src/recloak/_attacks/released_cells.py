@@ -1,7 +1,5 @@
 """What is true of the released cells, and how the released rows of some targets look: shared by the cell attacks."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

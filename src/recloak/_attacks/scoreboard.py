@@ -17,8 +17,6 @@ for a scale of four steps, with the scale. The forced choice of the best is repo
 threshold does not carry over to other data.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

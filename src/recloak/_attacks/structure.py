@@ -4,8 +4,6 @@ Definition 3.1 of Chang et al., *Predictive Anonymization*: with c candidates th
 1/c if it is one of them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,0 +1,139 @@
+"""Which cells hold real ratings? Labels that a low-rank fit of the released table cannot explain were moved by raters.
+
+A padded label with enough raters is the group's mean prediction plus the raters' surprises divided by the group's size.
+The predictions are low rank and the surprises are not, so a robust fit (`table_fit`) tells them apart, from the release
+alone. The flagged cells then win bets on rare items, where popularity says little.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak._attacks.attack import Attack, Kind
+from recloak._attacks.attack_input import AttackInput, Findings
+from recloak._attacks.link import N_BETS, best_bets, bets_won
+from recloak._attacks.model import Hits, Line, People, Public
+from recloak._attacks.released_cells import members_of, rows_of
+from recloak._attacks.table_fit import Floats, fit_of
+from recloak._attacks.two_samples import auc_share
+from recloak._core.errors import InputError
+from recloak._core.intervals import wilson
+from recloak._ratings.model import Ratings
+
+RARE = 0.1  # an item that fewer people rated than this share is rare
+_SOME_CELLS = 2_000_000
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class FlaggedCells:
+    """The residuals of some profiles, and what is true of their cells; all of shape (n_profiles, n_items)."""
+
+    residuals: Floats  # absolute, nan where not released
+    flagged: NDArray[np.bool_]
+    n_raters: NDArray[np.int16]
+
+
+def flag_cells(public: Public, ratings: Ratings, profiles: NDArray[np.integer]) -> FlaggedCells:
+    """Return the residuals of some profiles, the cells that are flagged, and their true number of raters."""
+    fit = fit_of(public)
+    residuals = np.abs(fit.residuals(rows_of(public, profiles)))
+    return FlaggedCells(residuals, residuals > fit.cut, count_raters(public, ratings, profiles))
+
+
+def count_raters(public: Public, ratings: Ratings, profiles: NDArray[np.integer]) -> NDArray[np.int16]:
+    """Count the members of each profile who rated each item: (n_profiles, n_items)."""
+    members, found = members_of(public), np.zeros((len(profiles), ratings.n_items), np.int16)
+    for place, profile in enumerate(profiles):
+        for user in members.users[members.starts[profile] : members.starts[profile + 1]]:
+            found[place, ratings.items[ratings.row(int(user))]] += 1
+    return found
+
+
+def residual(public: Public, ratings: Ratings, targets: NDArray[np.integer]) -> tuple[Hits, tuple[Line, ...]]:
+    """Attack the cells of the targets' groups; the lines hold the flagged cells and the bets on rare items."""
+    profiles, place = np.unique(public.owner[targets], return_inverse=True)
+    cells = flag_cells(public, ratings, profiles)
+    released = ~np.isnan(cells.residuals)
+    real, shown = (cells.n_raters >= 2)[released], cells.residuals[released]
+    flagged = cells.flagged[released]
+    some = slice(None, None, len(shown) // _SOME_CELLS + 1)
+    if not real.any():
+        raise InputError("no released cell has two raters")
+    told = auc_share(shown[some][real[some]], shown[some][~real[some]])
+    details = {
+        "flagged_cells": float(flagged.mean()),
+        "flagged_found": float(flagged[real].mean()),
+        "cells_with_two_raters": float(real.mean()),
+        "members_who_rated_flagged": _share_of_members(public, profiles, cells),
+        "rank": len(fit_of(public).basis),
+    }
+    lines = (
+        _flagged_right(cells, released),
+        _rare_bets(ratings, targets, cells, place),
+    )
+    return Hits(user=told, details=details, people=_risks(ratings, targets, cells, place)), lines
+
+
+def _share_of_members(public: Public, profiles: NDArray[np.integer], cells: FlaggedCells) -> float:
+    sizes = np.broadcast_to(public.weights[profiles][:, None], cells.flagged.shape)[cells.flagged]
+    return float(cells.n_raters[cells.flagged].sum() / max(int(sizes.sum()), 1))
+
+
+def _flagged_right(cells: FlaggedCells, released: NDArray[np.bool_]) -> Line:
+    """Count the flagged cells that have two raters; whoever knows each item's popularity expects the baseline."""
+    real, flagged = (cells.n_raters >= 2) & released, cells.flagged & released
+    usual = real.sum(axis=0) / np.maximum(released.sum(axis=0), 1)  # (n_items,)
+    n_flagged = max(int(flagged.sum()), 1)
+    expected = float((flagged.sum(axis=0) * usual).sum() / n_flagged)
+    return Line("flagged_right", wilson(int((flagged & real).sum()), n_flagged), min(expected, 1.0))
+
+
+def _rare_bets(ratings: Ratings, targets: NDArray[np.integer], cells: FlaggedCells, place: NDArray[np.int64]) -> Line:
+    """Bet on ten rare items of each target's group: flagged ones first, the larger residual first."""
+    rare = ratings.popularity < RARE * ratings.n_users
+    if rare.sum() < N_BETS:
+        rare = np.ones_like(rare)
+    popular = np.where(rare, ratings.popularity, -1).astype(np.float32)
+    believed = np.where(cells.flagged, 1 + np.nan_to_num(cells.residuals), 0) * (popular + 1) + popular * 1e-6
+    won = bets_won(best_bets(believed)[place], ratings, targets)
+    blind = bets_won(best_bets(np.tile(popular, (len(targets), 1))), ratings, targets)
+    return Line("rare_bets_won", won, blind.rate)
+
+
+def _risks(ratings: Ratings, targets: NDArray[np.integer], cells: FlaggedCells, place: NDArray[np.int64]) -> People:
+    """Return for each target the share of the ratings that stand in flagged cells."""
+    risks = [
+        float(cells.flagged[row, ratings.items[ratings.row(int(user))]].mean())
+        for user, row in zip(targets, place, strict=True)
+    ]
+    return People(targets, np.array(risks))
+
+
+def _run(given: AttackInput) -> Findings:
+    hits, lines = residual(given.public_release(), given.ratings, given.targets())
+    return Findings(hits, baseline=0.5, lines=lines)
+
+
+ATTACK = Attack(
+    name="residual",
+    kind=Kind.TELLS_CELLS,
+    title="Which labels were moved by real ratings? (residual)",
+    short="residual",
+    attacker="fits a low-rank model to the released table and flags the cells that it cannot explain",
+    unit="chance that a cell with two or more raters stands out more than another (AUC)",
+    baseline="a coin",
+    criterion="inference",
+    actor="public",
+    run=_run,
+    details={
+        "flagged_cells": "Cells flagged",
+        "flagged_found": "Share of the cells with two or more raters that is flagged",
+        "cells_with_two_raters": "Cells that have two or more raters",
+        "members_who_rated_flagged": "Members of the group who rated a flagged cell",
+        "flagged_right": "Flagged cells that have two or more raters",
+        "rare_bets_won": "Ten bets on rare items, group known",
+        "rank": "Rank of the fit",
+    },
+    order=75,
+)

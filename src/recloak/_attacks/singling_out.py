@@ -1,0 +1,119 @@
+"""Singling out in the sense of Cohen and Nissim (2020, doi:10.1073/pnas.1914598117): a row that describes one person.
+
+The attacker writes down, from the release alone, a sentence that is true of hardly anybody and yet of exactly one
+person in the data. Of a pure row: "all my items are in this row". Of a padded row: "my ratings agree with what ratings
+added to this row", beyond what one person in 10 n reaches by chance. Either may add "and my coin, which shows heads one
+time in k, does". A sentence as rare that says nothing is true of exactly one of n people about one time in eleven: the
+baseline.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from recloak._attacks.attack import Attack, Kind
+from recloak._attacks.attack_input import AttackInput, Findings
+from recloak._attacks.model import Hits, Public, expected_share
+from recloak._attacks.public_columns import item_means
+from recloak._attacks.released_cells import rows_of
+from recloak._attacks.table_fit import fit_of
+from recloak._ratings.model import Ratings
+
+RARITY = 0.1  # people expected to fit a sentence by chance
+_ROWS, _MOST_PEOPLE = 120, 20_000
+_STRICTER = (1.0, 1.3, 1.7, 2.2, 3.0)
+
+
+def isolated(public: Public, ratings: Ratings, stream: np.random.Generator, k: int) -> Hits:
+    """Return the share of rows whose sentence is true of exactly one person.
+
+    Which sentence is best, by how strict its line is and by how many coins, is learned on half of the rows.
+    """
+    profiles = stream.permutation(public.n_profiles)[:_ROWS]
+    people = _people(public, ratings, profiles, stream)
+    fitting = (_padded if public.is_complete else _pure)(public, people, profiles)
+    chances = np.column_stack([_one_left(fitting, 1 / coin) for coin in sorted({1, 2, max(k, 2)})])
+    learned = np.arange(len(profiles)) % 2 == 0
+    best = int(chances[learned].mean(axis=0).argmax())
+    tested = chances[~learned] if len(profiles) > 1 else chances
+    fits = float(np.median(fitting[:, best % fitting.shape[1]]))
+    return Hits(expected_share(tested[:, best]), details={"people_a_sentence_fits": fits})
+
+
+def _one_left(fitting: NDArray[np.int64], coin: float) -> NDArray[np.float64]:
+    """Return the chance that exactly one of those a sentence fits is left by a coin that each throws."""
+    return np.asarray(fitting * coin * (1 - coin) ** np.maximum(fitting - 1, 0), np.float64)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _People:
+    """The ratings of the people looked at."""
+
+    users: NDArray[np.int64]  # (n_ratings,) from 0
+    items: NDArray[np.int32]
+    values: NDArray[np.float32]
+    n_people: int
+
+    def sums(self, per_rating: NDArray[Any]) -> NDArray[np.float64]:
+        """Sum up something about each rating for every person."""
+        return np.bincount(self.users, per_rating, self.n_people).astype(np.float64)
+
+
+def _people(public: Public, ratings: Ratings, profiles: NDArray[np.int64], stream: np.random.Generator) -> _People:
+    """Return everybody, or where there are many the members of the profiles and a sample of the others."""
+    chosen = np.isin(public.owner, profiles)
+    chosen[stream.permutation(ratings.n_users)[:_MOST_PEOPLE]] = True
+    users = np.flatnonzero(chosen)
+    rows = [ratings.row(int(user)) for user in users]
+    lengths = np.diff(ratings.indptr)[users]
+    items = np.concatenate([ratings.items[row] for row in rows])
+    values = np.concatenate([ratings.values[row] for row in rows])
+    return _People(np.repeat(np.arange(len(users)), lengths), items, values, len(users))
+
+
+def _pure(public: Public, people: _People, profiles: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count whose items all lie in each row; 0 where outsiders fit as well, for then it is not rare: (n_rows, 1)."""
+    lengths = np.bincount(people.users, minlength=people.n_people)
+    count = np.array(
+        [int((people.sums(~np.isnan(row)[people.items]) == lengths).sum()) for row in rows_of(public, profiles)]
+    )
+    return np.where(count <= public.weights[profiles], count, 0)[:, None]
+
+
+def _padded(public: Public, people: _People, profiles: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count whose surprises agree with a row's residuals more than one in 10 n would by chance: (n_rows, n_lines)."""
+    surprises = people.values - item_means(public)[people.items]
+    length = np.sqrt(np.maximum(people.sums(np.square(surprises)), 1e-9))
+    lines = float(norm.isf(RARITY / people.n_people)) * np.array(_STRICTER)
+    count = []
+    for residuals in fit_of(public).residuals(rows_of(public, profiles)):
+        agreement = people.sums(surprises * residuals[people.items]) / length
+        centre = np.median(agreement)
+        spread = 1.4826 * np.median(np.abs(agreement - centre)) + 1e-12
+        count.append([int(((agreement - centre) / spread > line).sum()) for line in lines])
+    return np.array(count)
+
+
+def _run(given: AttackInput) -> Findings:
+    hits = isolated(given.public_release(), given.ratings, given.randomness.stream("singling out"), given.k)
+    return Findings(hits, baseline=RARITY * math.exp(-RARITY))
+
+
+ATTACK = Attack(
+    name="singling-out",
+    kind=Kind.TELLS_CELLS,
+    title="A sentence that is true of one person only (singling out)",
+    short="singling out",
+    attacker="writes down, from the release alone, a rare sentence that is true of exactly one person",
+    unit="rows whose sentence is true of one person only",
+    baseline="a sentence as rare that says nothing about the data",
+    criterion="singling-out",
+    actor="public",
+    run=_run,
+    details={"people_a_sentence_fits": ""},
+    order=78,
+)

@@ -1,0 +1,48 @@
+"""How well a score tells two kinds of cases apart: the area under the ROC curve, and what is found at few alarms."""
+
+import numpy as np
+import scipy.stats
+from numpy.typing import NDArray
+
+from recloak._core.errors import InputError
+from recloak._core.intervals import Z_95, Share, wilson
+
+
+def auc(yes: NDArray[np.floating], no: NDArray[np.floating]) -> float:
+    """Return the chance that a case of the first kind scores above one of the second, ties counting half."""
+    return auc_share(yes, no).rate
+
+
+def auc_share(yes: NDArray[np.floating], no: NDArray[np.floating]) -> Share:
+    """Return that chance with its 95 % interval (DeLong, DeLong and Clarke-Pearson 1988, doi:10.2307/2531595)."""
+    if not len(yes) or not len(no):
+        raise InputError("there are not two kinds of cases to tell apart")
+    ranks = scipy.stats.rankdata(np.concatenate((yes, no)))
+    above_no = (ranks[: len(yes)] - scipy.stats.rankdata(yes)) / len(no)  # of each yes: share of the no below
+    below_yes = 1 - (ranks[len(yes) :] - scipy.stats.rankdata(no)) / len(yes)
+    rate = float(above_no.mean())
+    variance = _spread(above_no) / len(yes) + _spread(below_yes) / len(no)
+    reach = Z_95 * float(np.sqrt(variance))
+    return Share(rate, max(rate - reach, 0.0), min(rate + reach, 1.0), len(yes) + len(no))
+
+
+def wider(share: Share, factor: float) -> Share:
+    """Return a share whose interval is so many times as wide, for cases that are not independent of each other."""
+    low, high = (share.rate + factor * (end - share.rate) for end in (share.low, share.high))
+    return Share(share.rate, max(low, 0.0), min(high, 1.0), share.n)
+
+
+def _spread(x: NDArray[np.floating]) -> float:
+    return float(x.var(ddof=1)) if len(x) > 1 else 0.25  # the most there is, where one case says nothing
+
+
+def found_at(yes: NDArray[np.floating], no: NDArray[np.floating], alarms: float) -> float:
+    """Return the share of the first kind above the score that at most so many of the second kind reach."""
+    allowed = int(np.floor(alarms * len(no)))
+    line = np.sort(no)[::-1][allowed]
+    return float((yes > line).mean())
+
+
+def found_share(yes: NDArray[np.floating], no: NDArray[np.floating], alarms: float) -> Share:
+    """Return the same with its interval."""
+    return wilson(found_at(yes, no, alarms) * len(yes), len(yes))
