@@ -33,8 +33,9 @@ from recloak._ratings.model import Ratings as Ratings
 from recloak._ratings.model import Scale as Scale
 from recloak._ratings.reader import Reader as Reader
 from recloak._ratings.summary import Summary as Summary
+from recloak._ratings.synthetic.synthetic_files import SyntheticFiles as SyntheticFiles
 from recloak._related.methods import Method as Method
-from recloak._releases.manifest import Facts as Facts
+from recloak._releases.model.manifest import Facts as Facts
 from recloak._releases.model.modes import MODES as MODES
 from recloak._releases.model.modes import Mode as Mode
 from recloak._releases.model.release_format import Diversity as Diversity

@@ -37,7 +37,7 @@ def audited(made, tmp_path_factory):
 
 def test_a_release_within_its_promise_passes(audited):
     code, found, _ = audited
-    assert (code, found["verdict"]) == (0, "pass")
+    assert (code, found["promise"]) == (0, "pass")
     assert found["gates"] == [{"gate": "scoreboard@4<1", "passed": True, "reason": found["gates"][0]["reason"]}]
     named = {attack["name"]: attack for attack in found["attacks"]}
     assert named["intersection"]["release"] is not None
@@ -109,7 +109,7 @@ def test_the_second_release_is_made_as_the_first_was(made, tmp_path, monkeypatch
     first = publish(ratings, k=3, mode="pure", pad_options=PadOptions(predictor="bias"), rng=1)
     first.write(tmp_path / "out")
     monkeypatch.setattr(
-        "recloak._evaluation.trial_release.publish_aside", lambda _, options, **more: asked.update(k=options.k, **more)
+        "recloak._evaluation.holdout.publish_temporarily", lambda _, options, **more: asked.update(k=options.k, **more)
     )
     publish_again(json.loads((tmp_path / "out-private" / "account.json").read_text()), ratings)
     assert (asked["k"], asked["pad_options"].predictor) == (3, "bias")
@@ -131,3 +131,12 @@ def test_without_a_second_release_the_intersection_is_not_measured_and_no_gate_o
     answer = json.loads(capsys.readouterr().out)
     assert next(one for one in answer["attacks"] if one["name"] == "intersection")["verdict"] == "not measured"
     assert "only one release" in answer["gates"][0]["reason"]
+
+
+def test_other_releases_are_given_by_name(made, capsys, tmp_path):
+    other = tmp_path / "other"
+    assert run(["publish", str(made[0]), "-o", str(other), "--k", "3", "--seed", "5"]) == 0
+    capsys.readouterr()
+    run(["audit", str(made[0]), str(made[1]), *FEW, "--again", str(other), "--json"])
+    attacks = json.loads(capsys.readouterr().out)["attacks"]
+    assert next(one for one in attacks if one["name"] == "intersection")["release"] is not None

@@ -87,3 +87,9 @@ def test_a_value_says_what_spark_does_not_take():
 def test_options_that_are_made_by_default_go_with_spark():
     PublishOptions().require_spark()
     PadOptions().for_groups(5).require_spark()
+
+
+def test_an_option_that_spark_does_not_take_and_that_is_not_given_is_no_hindrance():
+    command = click.Command("tea", params=[click.Option(["--engine"], is_eager=True), LocalOption(["--cups"], help="")])
+    with command.make_context("tea", ["--engine", "spark"]) as context:
+        assert context.params == {"engine": "spark", "cups": None}

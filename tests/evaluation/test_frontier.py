@@ -14,11 +14,11 @@ from recloak._core.intervals import wilson
 from recloak._core.randomness import Randomness
 from recloak._evaluation import frontier as making
 from recloak._evaluation.frontier import FrontierPoint, frontier
-from recloak._evaluation.kept_points import open_kept
+from recloak._evaluation.holdout import Probe
+from recloak._evaluation.kept_points import open_kept_points
 from recloak._evaluation.model import Accuracy
 from recloak._evaluation.options import FrontierOptions
 from recloak._evaluation.predictive_experiments import nearest_centre, scored_with_zeros
-from recloak._evaluation.probe import Probe
 from recloak._ratings.readers import read
 
 FEW = FrontierOptions(targets=20, known=4)
@@ -38,14 +38,14 @@ ABOUT = {"source": "abc", "targets": 20, "user": None}
 
 def test_points_are_kept_for_the_same_options_and_seed_only(tmp_path):
     file = tmp_path / "points.json"
-    open_kept(file, ABOUT, seed=None, fresh_seed=7).add(point(2)).add(point(5))
-    assert open_kept(file, ABOUT, seed=None, fresh_seed=8).points == (point(2), point(5))
-    assert open_kept(file, ABOUT, seed=None, fresh_seed=8).seed == 7
-    assert open_kept(file, ABOUT, seed=7, fresh_seed=8).points == (point(2), point(5))
-    assert open_kept(file, ABOUT, seed=9, fresh_seed=8).points == ()
-    assert open_kept(file, {**ABOUT, "source": "abd"}, seed=None, fresh_seed=8).points == ()
+    open_kept_points(file, ABOUT, seed=None, fresh_seed=7).add(point(2)).add(point(5))
+    assert open_kept_points(file, ABOUT, seed=None, fresh_seed=8).points == (point(2), point(5))
+    assert open_kept_points(file, ABOUT, seed=None, fresh_seed=8).seed == 7
+    assert open_kept_points(file, ABOUT, seed=7, fresh_seed=8).points == (point(2), point(5))
+    assert open_kept_points(file, ABOUT, seed=9, fresh_seed=8).points == ()
+    assert open_kept_points(file, {**ABOUT, "source": "abd"}, seed=None, fresh_seed=8).points == ()
     file.write_text(json.dumps({"about": ABOUT, "seed": 7, "points": [{"k": 3}]}))
-    assert open_kept(file, ABOUT, seed=None, fresh_seed=8).points == ()
+    assert open_kept_points(file, ABOUT, seed=None, fresh_seed=8).points == ()
 
 
 @pytest.mark.parametrize(
@@ -53,15 +53,15 @@ def test_points_are_kept_for_the_same_options_and_seed_only(tmp_path):
     [
         (ABOUT, None, ""),
         (ABOUT, 7, ""),
-        ({**ABOUT, "targets": 30}, None, "were made with --targets 20 (now 30)"),
-        ({**ABOUT, "user": "name"}, 8, "were made with --user not given (now name), --seed 7 (now 8)"),
+        ({**ABOUT, "targets": 30}, None, "were made with targets=20 (now 30)"),
+        ({**ABOUT, "user": "name"}, 8, "were made with user=... not given (now name), seed=7 (now 8)"),
         ({**ABOUT, "source": "abd"}, None, "were made with another source"),
     ],
 )
 def test_what_differs_from_the_kept_points_is_named(tmp_path, now, seed, why):
     file = tmp_path / "points.json"
-    open_kept(file, ABOUT, seed=7, fresh_seed=0).add(point(2))
-    assert open_kept(file, now, seed=seed, fresh_seed=0).why_afresh == why
+    open_kept_points(file, ABOUT, seed=7, fresh_seed=0).add(point(2))
+    assert open_kept_points(file, now, seed=seed, fresh_seed=0).why_discarded == why
 
 
 def test_points_of_other_options_are_measured_afresh_and_that_is_said(source, tmp_path, capsys, monkeypatch):
@@ -69,20 +69,20 @@ def test_points_of_other_options_are_measured_afresh_and_that_is_said(source, tm
         keep(point(2))
         raise KeyboardInterrupt
 
-    def told(*more):
+    def warnings_of(*more):
         assert run(["frontier", str(source), "-o", str(tmp_path / "page.html"), "--targets", "20", *more]) == 130
         return [line for line in capsys.readouterr().err.splitlines() if "kept" in line]
 
     monkeypatch.setattr(making, "frontier", stopped)
     kept = tmp_path / "page.html.points.json"
-    assert told("--seed", "1") == []
-    assert told() == []
+    assert warnings_of("--seed", "1") == []
+    assert warnings_of() == []
     assert len(json.loads(kept.read_text())["points"]) == 2
     why = "the points kept there were made with --known 8 (now 4), --seed 1 (now 2); all are measured afresh"
-    assert told("--known", "4", "--seed", "2") == [f"recloak: {kept}: {why}"]
+    assert warnings_of("--known", "4", "--seed", "2") == [f"recloak: {kept}: {why}"]
     kept.write_text("{}")
     why = "the points kept there cannot be read by this version; all are measured afresh"
-    assert told("--known", "4") == [f"recloak: {kept}: {why}"]
+    assert warnings_of("--known", "4") == [f"recloak: {kept}: {why}"]
 
 
 @pytest.fixture(scope="module")
@@ -130,10 +130,10 @@ def test_a_run_that_was_killed_goes_on_with_the_points_it_had(source, tmp_path):
         running.kill()
     before = json.loads(kept.read_text())["points"]
     assert not page.exists()
-    told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    printed = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     after = json.loads(kept.read_text())["points"]
     assert after[: len(before)] == before
-    assert len(told["points"]) == 10 > len(before)
+    assert len(printed["points"]) == 10 > len(before)
     assert page.exists()
 
 
@@ -154,7 +154,7 @@ def test_bad_input_is_one_sentence_and_exit_2(source, tmp_path, more, sentence, 
 
 
 def test_more_users_in_a_group_are_named_less(source):
-    found = frontier(read(source), [(2, "padded"), (12, "padded")], options=FEW, chance=Randomness(1))
+    found = frontier(read(source), [(2, "padded"), (12, "padded")], options=FEW, rng=Randomness(1))
     assert found.points[0].named.rate <= 1 / 2
     assert found.points[1].named.rate <= 1 / 12
     assert found.original.named.rate > found.points[1].named.rate

@@ -12,11 +12,10 @@ from tests.strategies import small_ratings
 from recloak._core.errors import InputError
 from recloak._core.randomness import Randomness
 from recloak._evaluation.deviation import similar_users, target_deviation
+from recloak._evaluation.holdout import hold_out, make_trial_release, publish_temporarily
 from recloak._evaluation.predictive_experiments import bin_sizes
-from recloak._evaluation.probe import hold_out
 from recloak._evaluation.ranking import rank
 from recloak._evaluation.shape import METRICS, histogram, pairs_within, pairwise, popularity_distance, shape
-from recloak._evaluation.trial_release import publish_aside, try_out
 from recloak._ratings.model import Ratings
 from recloak._releases.options import PadOptions, PublishOptions
 from recloak._releases.pad import pad
@@ -54,7 +53,7 @@ def test_target_deviation_predicts_by_the_own_row(trial):
 
 
 def closeness(row, known, span):
-    """Give the sum of (1 - d)^2 over what is known, which orders rows as the paper's distance does."""
+    """Return the sum of (1 - d)^2 over what is known, which orders rows as the paper's distance does."""
     return round(sum((1 - abs(row[i] - x) / span) ** 2 for i, x in known.items() if i in row), 6)
 
 
@@ -108,16 +107,16 @@ def test_the_shape_counts_every_user_of_every_cell(ratings, k):
     public = grouped(ratings, k)
     rows = [row for row, weight in zip(rows_of(public), public.weights, strict=True) for _ in range(weight)]
     labels = [label for row in rows for label in row.values()]
-    told = shape(ratings, public)
-    assert told["edges_added"] == len(labels) - ratings.n_ratings
-    assert told["density"]["release"] == pytest.approx(len(labels) / (ratings.n_users * ratings.n_items))
+    result = shape(ratings, public)
+    assert result["edges_added"] == len(labels) - ratings.n_ratings
+    assert result["density"]["release"] == pytest.approx(len(labels) / (ratings.n_users * ratings.n_items))
     wanted = histogram(np.array(labels), ratings)
-    assert told["histogram"]["release"] == pytest.approx(wanted)
+    assert result["histogram"]["release"] == pytest.approx(wanted)
     spread = np.array([sum(item in row for row in rows) for item in range(ratings.n_items)])
     shares = [np.abs(ratings.popularity[i] / ratings.n_ratings - spread[i] / len(labels)) for i in range(len(spread))]
     assert popularity_distance(ratings.popularity, spread) == pytest.approx(sum(shares) / 2)
-    assert told["popularity_distance"] == pytest.approx(sum(shares) / 2)
-    assert sum(size * n for size, n in told["group_sizes"].items()) == ratings.n_users
+    assert result["popularity_distance"] == pytest.approx(sum(shares) / 2)
+    assert sum(size * n for size, n in result["group_sizes"].items()) == ratings.n_users
 
 
 @settings(max_examples=40)
@@ -171,7 +170,7 @@ def test_a_trial_leaves_nothing_behind_and_clears_what_a_killed_one_left(tmp_pat
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     left = tmp_path / ".recloak-trial.999999999-abc123.partial"  # no process has so great a number
     (left / "private").mkdir(parents=True)
-    publish_aside(Ratings.from_arrays([0, 0, 1, 1], [0, 1, 0, 1], [1.0, 5.0, 2.0, 4.0]), PublishOptions(k=2))
+    publish_temporarily(Ratings.from_arrays([0, 0, 1, 1], [0, 1, 0, 1], [1.0, 5.0, 2.0, 4.0]), PublishOptions(k=2))
     assert not list(tmp_path.iterdir())
 
 
@@ -181,10 +180,10 @@ def test_nothing_that_is_held_out_reaches_the_release():
     users, items = np.nonzero(stream.random((60, 30)) < 0.5)
     values = stream.integers(1, 6, len(users)).astype(np.float64)
     options = PublishOptions(k=4, mode="padded")
-    first = try_out(Ratings.from_arrays(users, items, values), 0.2, options, rng=1)
+    first = make_trial_release(Ratings.from_arrays(users, items, values), 0.2, options, rng=1)
     held = {(u, i) for u, i, _ in cells_of(first.probe)}
     changed = [6 - x if (u, i) in held else x for u, i, x in zip(users.tolist(), items.tolist(), values, strict=True)]
-    second = try_out(Ratings.from_arrays(users, items, changed), 0.2, options, rng=1)
+    second = make_trial_release(Ratings.from_arrays(users, items, changed), 0.2, options, rng=1)
     assert {(u, i) for u, i, _ in cells_of(second.probe)} == held
     assert not np.array_equal(first.probe.values, second.probe.values)
     assert np.array_equal(first.release.public.labels, second.release.public.labels)

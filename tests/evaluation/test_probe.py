@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.strategies import small_ratings
 
 from recloak._core.errors import InputError, OptionError
-from recloak._evaluation.probe import hold_out, probe_from
+from recloak._evaluation.holdout import hold_out, probe_from
 from recloak._ratings.model import Ratings
 
 

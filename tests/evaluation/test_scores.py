@@ -16,12 +16,11 @@ from recloak._core.errors import InputError
 from recloak._core.randomness import Randomness
 from recloak._evaluation.deviation import similar_users, target_deviation
 from recloak._evaluation.evaluating import evaluate
+from recloak._evaluation.holdout import Probe, hold_out, sample_users
 from recloak._evaluation.model import accuracy_of
-from recloak._evaluation.neighbours import fit_neighbours
 from recloak._evaluation.options import EvaluateOptions
-from recloak._evaluation.probe import Probe, hold_out
-from recloak._evaluation.ranking import probe_users, rank
-from recloak._evaluation.recommenders import as_training_set
+from recloak._evaluation.ranking import rank
+from recloak._evaluation.recommenders import as_training_set, fit_neighbours
 from recloak._evaluation.shape import histogram, padded_histogram, pairwise, popularity_distance, shape
 from recloak._ratings.model import Ratings
 from recloak._releases.options import PadOptions
@@ -179,17 +178,17 @@ def evaluated():
 
 
 def test_an_evaluation_keeps_the_contract(evaluated):
-    told = evaluated.to_json()
-    assert {"rmse", "coverage", "n"} <= set(told["target_deviation"]) & set(told["similar_user_deviation"])
-    for sides in told["recommenders"].values():
+    result = evaluated.to_json()
+    assert {"rmse", "coverage", "n"} <= set(result["target_deviation"]) & set(result["similar_user_deviation"])
+    for sides in result["recommenders"].values():
         for side in ("original", "release"):
             assert {"rmse", "mae", "coverage", "n", "ndcg@10", "recall@10"} <= set(sides[side])
             assert sides[side]["coverage"] == 1.0
-    assert set(told["recommenders"]) == {"factorisation", "item-knn", "bias"}
-    assert set(told["baselines"]) == {"item-mean", "popularity"}
-    assert told["self_rank"]["n_users"] == 20
+    assert set(result["recommenders"]) == {"factorisation", "item-knn", "bias"}
+    assert set(result["baselines"]) == {"item-mean", "popularity"}
+    assert result["self_rank"]["n_users"] == 20
 
 
 def test_users_to_rank_are_drawn_from_the_probe():
     probe = probe_of((1, 0, 1.0), (5, 0, 1.0), (7, 0, 1.0))
-    assert set(probe_users(probe, most=2, rng=Randomness(1))) < {1, 5, 7}
+    assert set(sample_users(probe, 2, np.random.default_rng(1))) < {1, 5, 7}

@@ -16,8 +16,8 @@ import recloak.mentions
 import recloak.related
 from recloak._attacks.options import PassiveOptions
 from recloak._mentions.options import IdentifyOptions
-from recloak._related.delta_advice import DELTAS
 from recloak._related.options import BoundOptions, MethodOptions, ProtocolOptions, SimilarityOptions
+from recloak._related.simulation import DELTAS
 from tests.library.namespaces import require_names
 from tests.library.small_world import small_ratings, write_world
 

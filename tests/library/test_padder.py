@@ -33,7 +33,7 @@ def test_a_padding_is_taken_as_it_is():
         3.0, np.zeros(n_users, np.float32), np.zeros(n_items, np.float32), np.zeros((n_users, 0), np.float32),
         np.zeros((n_items, 0), np.float32), RATINGS.scale,
     )  # fmt: skip
-    labels = recloak.publish(RATINGS, k=3, padder=lambda _: flat, min_raters=60, seed=1).to_polars()["rating"]
+    labels = recloak.publish(RATINGS, k=3, padder=lambda _: flat, seed=1).to_polars()["rating"]
     assert set(labels) == {3.0}
 
 

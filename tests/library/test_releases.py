@@ -97,7 +97,7 @@ def test_a_release_that_lies_in_a_folder_only_says_so(ratings, tmp_path):
     release = FolderRelease(written.facts, written.folder, written.private)
     assert repr(release).startswith("<FolderRelease: 40 users in")
     assert recloak.verify(release).passed
-    assert recloak.audit(ratings, release, **FEW).verdict == "pass"
+    assert recloak.audit(ratings, release, **FEW).promise == "pass"
     with pytest.raises(recloak.InputError, match=f"lie in {written.folder}: read them there"):
         release.to_polars()
 

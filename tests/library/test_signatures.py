@@ -16,7 +16,7 @@ from recloak._evaluation.options import EvaluateOptions, FrontierOptions
 from recloak._library.sources import Source
 from recloak._ratings.options import ExposureOptions, ReadOptions
 from recloak._ratings.synthetic.options import FileOptions, MentionOptions, SynthOptions
-from recloak._releases.options import PadOptions, PublishOptions
+from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
 
 SNAPSHOT = Path(__file__).with_name("public_names.txt")
 OPTIONS = {
@@ -24,7 +24,7 @@ OPTIONS = {
     Source: (ReadOptions,),
     recloak.inspect: (ExposureOptions,),
     recloak.synth: (SynthOptions, FileOptions, MentionOptions),
-    recloak.publish: (PublishOptions, PadOptions),
+    recloak.publish: (PublishOptions, PadOptions, WriteOptions),
     recloak.audit: (AuditOptions,),
     recloak.evaluate: (EvaluateOptions, PublishOptions),
     recloak.frontier: (FrontierOptions,),
@@ -32,8 +32,23 @@ OPTIONS = {
 OWN = {  # keywords that belong to no options value
     recloak.inspect: {"source"},
     recloak.synth: {"out"},
-    recloak.publish: {"source", "out", "padder", "private", "layout", "format"},
-    recloak.audit: {"source", "release", "private", "second", "second_private", "again", "gates", "probe"},
+    recloak.publish: {"source", "out", "padder", "private"},
+    recloak.audit: {
+        "source",
+        "release",
+        "private",
+        "second",
+        "second_private",
+        "again",
+        "gates",
+        "probe",
+        "more",
+        "held_out",
+        "later",
+        "mentions",
+        "attribute",
+        "sensitive",
+    },
     recloak.evaluate: {"source", "release", "probe", "holdout", "private"},
     recloak.frontier: {"source", "k", "mode", "keep"},
     recloak.read: {"source"},

@@ -77,7 +77,7 @@ def test_columns_without_a_header_are_named_by_number(tmp_path):
     ("given", "options", "sentence"),
     [
         (3, {}, "got int"),
-        ([], {}, "got list"),
+        ([], {}, "the list of paths is empty"),
         (TABLE, {"skip_bad": True}, "skip_bad=... is not for a table"),
         (MATRIX, {"user": "who"}, "user=... is not for a matrix"),
         (recloak.Ratings.from_table(TABLE), {"scale": "1,5"}, "scale=... is not for ratings that are read already"),

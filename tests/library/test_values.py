@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recloak
-from recloak._evaluation.probe import hold_out
+from recloak._evaluation.holdout import hold_out
 from recloak._library.sources import as_ratings
 from recloak._releases.group import group
 from recloak._releases.pad import pad
@@ -136,6 +136,6 @@ def test_lengths_are_those_one_expects():
 
 def test_a_result_without_a_page_says_so():
     found = dataclasses.replace(recloak.inspect(some_ratings(8), targets=9, seed=1), draw=None)
-    assert found._repr_html_() is None
+    assert str(found._repr_html_()).startswith("<p><code>&lt;Inspection: ")
     with pytest.raises(recloak.InputError, match="has no page"):
         found.to_html()

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from recloak._cli.main import run
 from recloak._mentions.found_mentions import everyday_words_in, find_mentions, read_popularity
-from recloak._mentions.lexicon import remember
 from recloak._mentions.post_files import posts_from_table, read_titles, title_list
-from recloak._mentions.text import LONGEST_CACHED, MOST_CACHED
+from recloak._mentions.text import LONGEST_CACHED, MOST_CACHED, remember
 from recloak._mentions.title_finder import find_titles
 from recloak._mentions.title_matching import index_titles
 from recloak._mentions.titles import parse

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recloak._core.errors import SourceError
-from recloak._mentions.lexicon import Lexicon
 from recloak._mentions.post_files import posts_from_table, read_posts, read_titles, title_list
-from recloak._mentions.text import fold_all, words_of
+from recloak._mentions.text import Lexicon, fold_all, words_of
 from recloak._mentions.titles import article_first, heroes_of, parse, variants
 
 

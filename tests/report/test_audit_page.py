@@ -9,11 +9,11 @@ from recloak._attacks.audit_result import Audit
 from recloak._attacks.gate import parse_gate, pass_gate
 from recloak._attacks.model import Outcome
 from recloak._core.intervals import wilson
-from recloak._evaluation.model import Accuracy, Evaluation, Ranking, Scored, SelfRank
+from recloak._evaluation.model import Accuracy, Evaluation, Ranking, RecommenderScore, SelfRank
 from recloak._evaluation.shape import METRICS
-from recloak._report import render
 from recloak._report.audit_page import audit_account, audit_page, audit_verdict
 from recloak._report.evaluate_page import evaluate_page, evaluate_verdict
+from recloak._report.page import render
 
 MANIFEST = {"k": 5, "mode": "padded", "n_users": 100, "n_groups": 20}
 
@@ -51,8 +51,10 @@ def whole(**changes):
 
 def test_a_release_within_its_promise_is_called_bounded_and_what_is_missing_is_said():
     verdict = audit_verdict(whole())
-    assert (verdict.tone, verdict.word) == ("good", "Bounded")
-    assert "Not measured, so nothing is said about it: Two releases" in verdict.text
+    assert (verdict.tone, verdict.word) == ("caution", "Not measured")  # of linkability nothing is known
+    linked = Audit((*whole().outcomes[:-1], cell("intersection")), (), 7)
+    assert (audit_verdict(linked).tone, audit_verdict(linked).word) == ("good", "Bounded")
+    assert "Not measured, so nothing is said about it: Several releases" in verdict.text
     assert "safe" not in (verdict.word + verdict.headline + verdict.text)
 
 
@@ -60,7 +62,7 @@ def test_a_release_within_its_promise_is_called_bounded_and_what_is_missing_is_s
     ("outcomes", "word"),
     [
         ((named(verdict="breached"),), "Breached"),
-        ((named(), cell("link", verdict="breached")), "Bounded, with leaks"),
+        ((named(), cell("link", verdict="breached")), "Breached"),
         ((dataclasses.replace(named(), release=None, verdict="not measured"),), "Not measured"),
         ((), "Not measured"),
     ],
@@ -122,7 +124,7 @@ def test_an_attack_of_somebody_else_is_on_the_page_in_its_own_words():
 
 def evaluation(original=0.9, release=0.92, mean=1.0):
     def scored(rmse):
-        return Scored(Accuracy(rmse, rmse and 0.7, 1.0, 100), Ranking(0.9, 0.1, 10))
+        return RecommenderScore(Accuracy(rmse, rmse and 0.7, 1.0, 100), Ranking(0.9, 0.1, 10))
 
     sides = {"original": scored(original), "release": scored(release)}
     shape = {

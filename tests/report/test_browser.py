@@ -12,10 +12,10 @@ from recloak._evaluation.options import FrontierOptions
 from recloak._ratings.exposure import expose
 from recloak._ratings.summary import summarise
 from recloak._ratings.synthetic.rating_stream import synthesise
-from recloak._report import write_page
 from recloak._report.audit_page import audit_page
 from recloak._report.frontier_page import frontier_page
 from recloak._report.inspect_page import inspect_page
+from recloak._report.page import write_page
 
 pytestmark = pytest.mark.browser
 FLAGS = [

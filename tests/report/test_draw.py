@@ -7,9 +7,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from recloak._core.intervals import wilson
-from recloak._report import Axis, Chart, bars, ecdf, lines, quantile_curve
-from recloak._report.draw import NARROW, WIDE, describe, draw, swatches
-from recloak._report.picture import picture
+from recloak._report.charts import Axis, Chart, bars, lines, quantile_curve
+from recloak._report.draw import NARROW, WIDE, describe, draw, picture, swatches
 from recloak._report.svg import SERIES, clean
 
 HOSTILE = '<script>alert("x")</script> & "quotes"'
@@ -27,7 +26,6 @@ CHARTS: dict[str, Chart] = {
     "quantiles": quantile_curve(
         Axis("percentile"), Axis("ratings", log=True), {"a": [(1, 3), (50, 400), (99, 20_000)]}
     ),
-    "stairs": ecdf(Axis("rank", log=True), PERCENT, {"a": [1, 2, 2, 80], "b": [5, 6]}),
     "one point": lines(Axis("k"), Axis("rmse"), {"a": {5: 0.9}}),
 }
 
@@ -93,7 +91,7 @@ def test_a_logarithmic_axis_has_its_ticks_at_the_powers_of_ten():
 
 
 def texts_of(chart, size):
-    """Give every text of a drawing with where it stands: x from the left edge, y from the top."""
+    """Return every text of a drawing with its position: x from the left edge, y from the top."""
     found = []
 
     def walk(element, x, y):

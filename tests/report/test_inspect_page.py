@@ -6,8 +6,8 @@ import pytest
 from recloak._ratings.exposure import expose
 from recloak._ratings.model import Ratings
 from recloak._ratings.summary import summarise
-from recloak._report import render
-from recloak._report.inspect_page import exposure_verdict, inspect_page, summary_chapter, telling_level, unique_chart
+from recloak._report.inspect_page import exposure_verdict, headline_level, inspect_page, summary_chapter, unique_chart
+from recloak._report.page import render
 
 
 def ratings_of(n_users, n_items, seed=1, **more):
@@ -25,7 +25,7 @@ def exposed():
 
 def test_the_headline_gives_the_least_knowledge_that_finds_half_of_the_users(exposed):
     found = expose(exposed, rng=1)
-    level = telling_level(found)
+    level = headline_level(found)
     weaker = [other for other in found.levels if other.with_ratings and other.known < level.known]
     assert level.unique.rate >= 0.5
     assert all(other.unique.rate < 0.5 for other in weaker)

@@ -8,20 +8,8 @@ import pytest
 
 from recloak._core.errors import InputError
 from recloak._core.intervals import wilson
-from recloak._report import (
-    Account,
-    Axis,
-    Chapter,
-    Fact,
-    Page,
-    PageVerdict,
-    Section,
-    Table,
-    bars,
-    lines,
-    render,
-    write_page,
-)
+from recloak._report.charts import Axis, bars, lines
+from recloak._report.page import Account, Chapter, Fact, Page, PageVerdict, Section, Table, render, write_page
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 VOID = {"meta", "link", "img", "br", "hr", "input"}

@@ -1,7 +1,5 @@
 """Groups whose commands are the modules of a package, imported when they are needed."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import pkgutil

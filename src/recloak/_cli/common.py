@@ -1,7 +1,5 @@
 """What commands share: flags made from options classes, the source, ``--json``, ``--seed``, progress and output."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import json

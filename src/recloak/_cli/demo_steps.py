@@ -17,7 +17,7 @@ from recloak._core import progress
 from recloak._core.errors import InputError
 from recloak._core.files import sha256_of, written_folder
 from recloak._core.randomness import Randomness
-from recloak._report import Account, Chapter, Fact, Page, PageVerdict, write_page
+from recloak._report.page import Account, Chapter, Fact, Page, PageVerdict, write_page
 from recloak._report.provenance import versions
 
 _LIST = "demo.json"  # names what the demo wrote, so that nothing else is replaced
@@ -88,11 +88,11 @@ def inspect_ratings(demo: Demo) -> Demo:
 
 def publish_release(demo: Demo) -> Demo:
     """Hold some ratings out, publish the rest, and verify what was written."""
-    from recloak._evaluation.probe import hold_out
+    from recloak._library.evaluate_release import hold_out
 
     rest, probe = hold_out(demo.made["ratings"], 0.1, rng=demo.rng.child("probe"))
     rest.to_polars().write_csv(demo.folder / "published.csv")
-    probe.to_polars(rest).write_csv(demo.folder / "probe.csv")
+    probe.write_csv(demo.folder / "probe.csv")
     folder, private = demo.folder / "release", demo.folder / "private"
     recloak.publish(rest, folder, private=private, k=5, mode="padded", rng=demo.rng.child("publish"))
     _remove_timings(private / "account.json")
@@ -102,7 +102,7 @@ def publish_release(demo: Demo) -> Demo:
         "Verified from the public files alone that every row is shared by at least 5 users.",
     )
     verified = {"verify": recloak.verify(folder).to_mapping()}
-    return demo.add(made={"rest": rest, "probe": probe.to_polars(rest)}, results=verified, account=steps)
+    return demo.add(made={"rest": rest, "probe": probe}, results=verified, account=steps)
 
 
 def _remove_timings(account: Path) -> None:

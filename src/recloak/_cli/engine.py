@@ -1,7 +1,5 @@
 """``--engine``: the same work on this machine or on a Spark cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any, TypeVar
 
@@ -20,7 +18,8 @@ class LocalOption(click.Option):
         self.taken = taken
         limit = f"With --engine spark: {', '.join(map(str, taken))}." if taken else "Not with --engine spark."
         text, gap, default = kwargs["help"].partition("  [default")
-        super().__init__(*args, **{**kwargs, "help": f"{text} {limit}{gap}{default}"})
+        told = {"default": None, **kwargs, "help": f"{text} {limit}{gap}{default}"}  # None: not given, in any click
+        super().__init__(*args, **told)
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         """Return the value; raise OptionError if Spark is asked for and does not take it."""

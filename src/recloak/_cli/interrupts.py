@@ -5,8 +5,6 @@ The first signal interrupts the main thread as soon as it returns from compiled 
 main thread only, so a thread of its own is told of every signal.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
@@ -18,6 +16,7 @@ from typing import Any, NoReturn
 
 import click
 
+from recloak._cli import memory_limit
 from recloak._core import files, stopping
 
 INTERRUPTED = 130
@@ -40,6 +39,7 @@ def listen() -> None:
 
 def leave(code: int) -> NoReturn:
     """Exit with a code, ignoring late signals; an interrupted run does not wait for threads that still compute."""
+    memory_limit.ended()
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     if code == INTERRUPTED:
@@ -63,6 +63,7 @@ def _await_second(reader: socket.socket) -> None:
     with files.moving:
         files.clear_away()
         click.echo(f"recloak: {STOPPED}", err=True)
+        memory_limit.ended()
         os._exit(INTERRUPTED)
 
 

@@ -1,7 +1,5 @@
 """The entry point: finds the command, runs it, and turns every error into one sentence and an exit code."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import logging
@@ -14,7 +12,7 @@ from typing import NoReturn
 
 import click
 
-from recloak._cli import interrupts
+from recloak._cli import interrupts, memory_limit
 from recloak._cli.command_groups import PackageGroup
 from recloak._core import stopping
 from recloak._core.errors import RecloakError
@@ -75,8 +73,10 @@ class _TerminalHandler(logging.Handler):
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and leave with 0 (done, pass), 1 (verdict fail), 2 (bad input or usage) or 3 (our bug)."""
+    given = sys.argv[1:] if arguments is None else arguments
+    memory_limit.watch(given)
     interrupts.listen()
-    interrupts.leave(run(sys.argv[1:] if arguments is None else arguments))
+    interrupts.leave(run(given))
 
 
 def run(arguments: list[str]) -> int:
@@ -94,6 +94,7 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str], handler: _TerminalHandler) -> int:
     stopping.begin()
+    _tell_first_run(arguments)
     try:
         result = cli.main(args=arguments, prog_name="recloak", standalone_mode=False, obj=handler)
     except click.exceptions.Exit as exit_:
@@ -108,6 +109,21 @@ def _run(arguments: list[str], handler: _TerminalHandler) -> int:
             raise
         return _report(error, handler.debug)
     return result if isinstance(result, int) else 0
+
+
+def _tell_first_run(arguments: list[str]) -> None:
+    """Say on a terminal that the first run compiles, so that its wait is not taken for a hang."""
+    asked = next((word for word in arguments if not word.startswith("-")), None)
+    if asked is None or {"-h", "--help"} & set(arguments) or not sys.stderr.isatty() or _is_compiled():
+        return
+    click.echo("recloak: the first run compiles its code, for up to half a minute; later runs do not", err=True)
+
+
+def _is_compiled() -> bool:
+    """Return whether compiled code lies beside the package, or is kept where this cannot see it."""
+    package = Path(__file__).parents[1]
+    elsewhere = "NUMBA_CACHE_DIR" in os.environ or not os.access(package, os.W_OK)
+    return elsewhere or next(package.glob("*/__pycache__/*.nbi"), None) is not None
 
 
 def _report(error: Exception, debug: bool) -> int:
@@ -125,7 +141,9 @@ def _report(error: Exception, debug: bool) -> int:
         case OSError():
             return _fail(_system_sentence(error), 2)
         case MemoryError():
-            return _fail("there is not enough memory for this source", 2)
+            return _fail(memory_limit.SENTENCE, 2)
+        case RuntimeError() if str(error) == "can't start new thread":
+            return _fail(memory_limit.SENTENCE, 2)
         case _:  # never a traceback
             return _bug(error, debug)
 

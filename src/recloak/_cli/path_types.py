@@ -4,8 +4,6 @@ A wrong name is reported before anything heavy is imported, in the same sentence
 Each kind of path is a click type; the command gets a ``Path`` or the plain text.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import re
@@ -21,6 +19,7 @@ from recloak._core.files import require_file_place, require_folder_place, requir
 P = TypeVar("P", str, Path)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # two letters at least: C:/ is a folder
 _MANIFEST = "manifest.json"
+_STDIN = "-"
 
 
 class PathType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -42,6 +41,8 @@ class PathType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 def _readable(path: Path) -> None:
+    if str(path) == _STDIN:
+        return
     if not path.exists():
         raise SourceError("there is no such file or folder", file=path)
     if not os.access(path, os.R_OK):
@@ -49,7 +50,7 @@ def _readable(path: Path) -> None:
 
 
 def _table(path: Path) -> None:
-    if not path.is_file():
+    if path.is_dir() or (str(path) != _STDIN and not path.exists()):
         raise SourceError("there is no such file", file=path)
     _readable(path)
 

@@ -1,7 +1,5 @@
 """The reference of the commands, made from their help: ``python -m recloak._cli.reference docs/commands.md``."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

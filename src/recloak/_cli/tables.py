@@ -12,14 +12,14 @@ from rich.table import Table
 from recloak._attacks.audit_result import Audit
 from recloak._attacks.model import Outcome
 from recloak._core.intervals import Share
-from recloak._evaluation.model import Evaluation, Scored
+from recloak._evaluation.model import Evaluation, RecommenderScore
 from recloak._ratings.exposure import Exposure
 from recloak._ratings.summary import PERCENTILES, Summary
 from recloak._report.audit_page import audit_verdict
 from recloak._report.audit_sections import verdict_in_words
-from recloak._report.evaluate_page import CALLED, evaluate_verdict
-from recloak._report.formats import count, day, number, percent, plural, with_interval
-from recloak._report.inspect_page import headline, telling_level
+from recloak._report.evaluate_page import MODEL_NAMES, evaluate_verdict
+from recloak._report.formats import count, day, decimals, number, percent, plural, with_interval
+from recloak._report.inspect_page import headline, headline_level
 from recloak._report.page import PageVerdict
 
 if TYPE_CHECKING:
@@ -34,13 +34,14 @@ def print_inspection(inspection: Inspection) -> None:
     console.print(f"[bold]{escape(inspection.source)}[/bold]")
     for table in (_counts(summary), _spreads(summary), _histogram(summary), _exposure(exposure)):
         console.print(table)
-    console.print(f"\n[bold]{headline(telling_level(exposure))}.[/bold]")
+    console.print(f"\n[bold]{headline(headline_level(exposure))}.[/bold]")
 
 
 def print_audit(audit: Audit) -> None:
     """Print the verdict, the attacks, the gates and the evaluation, if there is one, to standard output."""
     console = Console(highlight=False)
     _print_verdict(console, audit_verdict(audit))
+    console.print(_criteria(audit))
     console.print(_attacks(audit.outcomes))
     for passage in audit.passages:
         console.print(f"gate {passage.gate}: {'passed' if passage.passed else 'closed'}, {escape(passage.reason)}")
@@ -122,6 +123,14 @@ def _exposure(exposure: Exposure) -> Table:
     return table
 
 
+def _criteria(audit: Audit) -> Table:
+    actors = list(dict.fromkeys(actor for row in audit.criteria.values() for actor in row["actors"]))
+    table = _table(("criterion", "verdict", *actors), n_left=2 + len(actors))
+    for criterion, row in audit.criteria.items():
+        table.add_row(criterion, row["verdict"], *(row["actors"].get(actor, "–") for actor in actors))
+    return table
+
+
 def _attacks(outcomes: tuple[Outcome, ...]) -> Table:
     table = _table(("attack", "known", "original", "release", "guessing"))
     table.add_column("verdict", overflow="fold")
@@ -141,19 +150,15 @@ def _scores(evaluation: Evaluation) -> Table:
     table = _table(("predictor", "trained on", "RMSE", "MAE", "covered", "nDCG@10", "recall@10"), n_left=2)
     for name, sides in evaluation.recommenders.items():
         for side, scored in sides.items():
-            table.add_row(CALLED[name], side, *_cells(scored))
+            table.add_row(MODEL_NAMES[name], side, *_cells(scored))
     for name, scored in evaluation.baselines.items():
-        table.add_row(CALLED[name], "baseline", *_cells(scored))
-    table.add_row("own profile", "release", *_cells(Scored(evaluation.target_deviation)))
-    table.add_row("nearest profile", "release", *_cells(Scored(evaluation.similar_user_deviation)))
+        table.add_row(MODEL_NAMES[name], "baseline", *_cells(scored))
+    table.add_row("own profile", "release", *_cells(RecommenderScore(evaluation.target_deviation)))
+    table.add_row("nearest profile", "release", *_cells(RecommenderScore(evaluation.similar_user_deviation)))
     return table
 
 
-def _cells(one: Scored) -> tuple[str, ...]:
+def _cells(one: RecommenderScore) -> tuple[str, ...]:
     ranking = (None, None) if one.ranking is None else (one.ranking.ndcg, one.ranking.recall)
-    errors = map(_number, (one.accuracy.rmse, one.accuracy.mae))
-    return (*errors, percent(one.accuracy.coverage), *map(_number, ranking))
-
-
-def _number(x: float | None) -> str:
-    return "–" if x is None else f"{x:.4f}"
+    errors = map(decimals, (one.accuracy.rmse, one.accuracy.mae))
+    return (*errors, percent(one.accuracy.coverage), *map(decimals, ranking))

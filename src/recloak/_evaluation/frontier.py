@@ -1,6 +1,6 @@
 """The frontier: risk against usefulness over several releases of one source, so that an owner can choose.
 
-All points share one split, so that they are scored on the same held-out ratings and differ in the release alone.
+All points share one split: they are scored on the same held-out ratings and differ only in the release.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from recloak._attacks.knowledge import draw_clues
 from recloak._attacks.link import betting_on_the_popular, link
-from recloak._attacks.model import Knowledge
+from recloak._attacks.model import Knowledge, Public
 from recloak._attacks.public_view import see_original
 from recloak._attacks.scoreboard import scoreboard
 from recloak._core.errors import InputError, OptionError
@@ -22,11 +22,10 @@ from recloak._core.progress import task
 from recloak._core.randomness import Randomness
 from recloak._core.results import Result, counted, plural, table_of
 from recloak._evaluation.deviation import target_deviation
+from recloak._evaluation.holdout import Probe, hold_out, publish_temporarily
 from recloak._evaluation.model import Accuracy, accuracy_of
 from recloak._evaluation.options import FrontierOptions
-from recloak._evaluation.probe import Probe, hold_out
-from recloak._evaluation.recommenders import Fit, as_training_set, fit_factors, fit_item_mean
-from recloak._evaluation.trial_release import publish_aside
+from recloak._evaluation.recommenders import as_training_set, fit_factors, fit_item_mean
 from recloak._ratings.model import Ratings
 from recloak._releases.options import PublishOptions
 
@@ -36,39 +35,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FrontierPoint:
-    """One release: how risky, how useful. The original data is a point too, of mode ``original`` and k 1."""
+    """The risk and usefulness of one release; the original data is the point of mode ``original`` and k 1."""
 
     mode: str
     k: int
-    named: Share  # targets named rightly by Scoreboard-RH
-    group: Share | None  # targets whose group is named rightly
-    bets: Share  # bets won on what a target rated, the group being known
-    popular: float  # bets won by whoever bets on the most popular items
-    trained: Accuracy  # factorisation trained on the release
-    own: Accuracy  # the profile of a user's own group (target deviation)
+    named: Share  # targets identified by Scoreboard-RH
+    group: Share | None  # targets whose group is identified
+    bets: Share  # bets won on what a target rated, if the group is known
+    popular: float  # bets won by betting on the most popular items
+    trained: Accuracy  # of a factorisation trained on the release
+    own: Accuracy  # of the profile of a user's own group (target deviation)
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values; `from_json` takes them back."""
+        """Return the point as a dict that `from_json` reads."""
         return asdict(self)
 
     @classmethod
-    def from_json(cls, found: dict[str, Any]) -> FrontierPoint:
-        """Read a point again."""
-        shares = {name: None if found[name] is None else Share(**found[name]) for name in ("named", "group", "bets")}
-        errors = {name: Accuracy(**found[name]) for name in ("trained", "own")}
-        return cls(**{**found, **shares, **errors})
+    def from_json(cls, fields: dict[str, Any]) -> FrontierPoint:
+        """Return the point that `to_json` wrote."""
+        shares = {name: None if fields[name] is None else Share(**fields[name]) for name in ("named", "group", "bets")}
+        errors = {name: Accuracy(**fields[name]) for name in ("trained", "own")}
+        return cls(**{**fields, **shares, **errors})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Frontier(Result):
-    """All points, and the trivial prediction that a useful release must beat.
+    """The points of all releases, and the trivial prediction that a useful release must beat.
 
     Attributes
     ----------
     original : FrontierPoint
         The original data, measured as if it were a release.
     points : tuple of FrontierPoint
-        One for each k and mode: how risky, how useful.
+        One for each k and mode.
     item_mean : Accuracy
         The error of predicting the mean of each item.
 
@@ -102,13 +101,10 @@ class Frontier(Result):
         )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values."""
+        """Return the frontier as plain values."""
         points = [point.to_json() for point in self.points]
         baselines = {"item-mean": self.item_mean.to_json()}
         return {"original": self.original.to_json(), "points": points, "baselines": baselines, "seed": self.seed}
-
-
-Keep = Callable[[FrontierPoint], None]
 
 
 def frontier(
@@ -117,58 +113,54 @@ def frontier(
     *,
     options: FrontierOptions | None = None,
     kept: Iterable[FrontierPoint] = (),
-    keep: Keep = lambda _: None,
-    chance: Randomness,
+    keep: Callable[[FrontierPoint], None] = lambda _: None,
+    rng: Randomness,
 ) -> Frontier:
-    """Measure the releases of (k, mode); ``kept`` are points of an earlier run, ``keep`` is told of every new one."""
-    options, known = options or FrontierOptions(), {(point.k, point.mode): point for point in kept}
+    """Measure the releases of (k, mode) except the ``kept`` points of an earlier run; ``keep`` gets every new point."""
+    options, points = options or FrontierOptions(), {(point.k, point.mode): point for point in kept}
     wanted = list(dict.fromkeys(wanted))
     if not wanted:
         raise OptionError("a frontier needs at least one k and one mode")
-    if (largest := max(k for k, _ in wanted)) > ratings.n_users:  # told before the first release, not after many
+    if (largest := max(k for k, _ in wanted)) > ratings.n_users:  # fail before the first release, not after many
         raise InputError(f"there must be at least k = {largest} users with ratings, got {ratings.n_users}")
-    rest, probe = hold_out(ratings, options.holdout, rng=chance.child("trial"))
-    measurements = _Measurements(rest, probe, options, chance)
+    rest, probe = hold_out(ratings, options.holdout, rng=rng.child("trial"))
+    measurements = _Measurements(rest, probe, options, rng)
     with task("frontier", 1 + len(wanted)) as advance:
         for k, mode in ((1, "original"), *wanted):
-            if (k, mode) not in known:
-                known[k, mode] = measurements.original() if mode == "original" else measurements.release(k, mode)
-                keep(known[k, mode])
+            if (k, mode) not in points:
+                points[k, mode] = measurements.original() if mode == "original" else measurements.release(k, mode)
+                keep(points[k, mode])
             advance(1)
-    mean = accuracy_of(fit_item_mean(rest, chance).predict(probe.users, probe.items), probe.values)
-    return Frontier(known[1, "original"], tuple(known[one] for one in wanted), mean, chance.seed)
+    mean = accuracy_of(fit_item_mean(rest, rng).predict(probe.users, probe.items), probe.values)
+    return Frontier(points[1, "original"], tuple(points[one] for one in wanted), mean, rng.seed)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Measurements:
-    """What the points share."""
+    """The data and options that all points share, and how one point is measured."""
 
     ratings: Ratings
     probe: Probe
     options: FrontierOptions
-    chance: Randomness
+    rng: Randomness
 
     def original(self) -> FrontierPoint:
         """Measure the original data as if it were a release."""
-        public = see_original(self.ratings)
-        return self._measured("original", 1, public, self._trained(fit_factors, self.ratings, public.owner))
+        return self._measure("original", 1, see_original(self.ratings), self.ratings)
 
     def release(self, k: int, mode: str) -> FrontierPoint:
         """Publish and measure one release."""
-        public = publish_aside(self.ratings, PublishOptions(k=k, mode=mode), self.chance.child(mode, k)).public
-        training = as_training_set(public, self.ratings.item_ids)
-        return self._measured(mode, k, public, self._trained(fit_factors, training, public.owner))
+        options = PublishOptions(k=k, mode=mode)
+        public = publish_temporarily(self.ratings, options, rng=self.rng.child(mode, k)).public
+        return self._measure(mode, k, public, as_training_set(public, self.ratings.item_ids))
 
-    def _trained(self, fit: Fit, training: Ratings, owner: Any) -> Accuracy:
-        model = fit(training, self.chance.child("train"))
-        return accuracy_of(model.predict(owner[self.probe.users], self.probe.items), self.probe.values)
-
-    def _measured(self, mode: str, k: int, public: Any, trained: Accuracy) -> FrontierPoint:
-        clues = draw_clues(
-            self.ratings, Knowledge(known=self.options.known), n_targets=self.options.targets, rng=self.chance
-        )
+    def _measure(self, mode: str, k: int, public: Public, training: Ratings) -> FrontierPoint:
+        model = fit_factors(training, self.rng.child("train"))
+        predicted = model.predict(public.owner[self.probe.users], self.probe.items)
+        knowledge, n_targets = Knowledge(known=self.options.known), self.options.targets
+        clues = draw_clues(self.ratings, knowledge, n_targets=n_targets, rng=self.rng)
         named = scoreboard(public, clues)
         bets = link(public, self.ratings, clues.targets, k=max(k, 1)).user
         popular = betting_on_the_popular(self.ratings, np.asarray(clues.targets))
-        own = target_deviation(public, self.probe)
+        trained, own = accuracy_of(predicted, self.probe.values), target_deviation(public, self.probe)
         return FrontierPoint(mode, k, named.user, named.group, bets, popular, trained, own)

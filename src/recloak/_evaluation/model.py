@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """How near predictions came: errors over the pairs that have a prediction, coverage apart from them."""
+    """Errors over the pairs that have a prediction, and the share of pairs that have one (coverage)."""
 
     rmse: float | None
     mae: float | None
@@ -25,38 +25,38 @@ class Accuracy:
     n: int
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values."""
+        """Return plain values."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """How well the top ten serve: nDCG@10 among a user's held-out items, recall@10 of the liked ones among all."""
+    """nDCG@10 among a user's held-out items, and recall@10 of the liked ones among all items."""
 
     ndcg: float | None
     recall: float | None
     n_users: int
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values."""
+        """Return plain values."""
         return {"ndcg@10": self.ndcg, "recall@10": self.recall, "n_users": self.n_users}
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A recommender's accuracy and ranking."""
+class RecommenderScore:
+    """The accuracy and ranking of a recommender."""
 
     accuracy: Accuracy
     ranking: Ranking | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values, accuracy and ranking side by side."""
+        """Return accuracy and ranking in one dict."""
         return {**self.accuracy.to_json(), **(self.ranking.to_json() if self.ranking else {})}
 
 
 @dataclass(frozen=True, slots=True)
 class SelfRank:
-    """Where a user's own profile stands among all by similarity to the user; 0 is the nearest, 1 the farthest."""
+    """The rank of users' own profiles among all profiles by similarity to the user."""
 
     quantiles: dict[str, float]  # of the rank
     first: float  # share of users whose own profile is the nearest
@@ -65,88 +65,85 @@ class SelfRank:
     n_users: int
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values."""
+        """Return plain values."""
         return {**asdict(self), "shares": list(self.shares)}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Evaluation(Result):
-    """Everything an evaluation found.
+    """The result of an evaluation.
 
     Attributes
     ----------
     target_deviation, similar_user_deviation : Accuracy
-        How near the released row of the own group, and of similar users, comes to held-out ratings.
+        Errors when held-out ratings are predicted by the profile of the own group, and of similar users.
     self_rank : SelfRank
-        Where a user's own profile stands among all.
+        The rank of users' own profiles among all profiles by similarity.
     recommenders : dict
         Name -> ``original`` and ``release`` -> accuracy and ranking.
     baselines : dict
-        What needs no release: the mean of each item, and popularity.
+        Predictors that need no release: the mean of each item, and popularity.
 
     Examples
     --------
     >>> import recloak
-    >>> found = recloak.evaluate(recloak.synth(users=60, items=40, ratings=900, seed=1), holdout=0.1, k=3, seed=1)
-    >>> found.target_deviation.n, found.to_polars()["side"].unique().sort().to_list()
+    >>> result = recloak.evaluate(recloak.synth(users=60, items=40, ratings=900, seed=1), holdout=0.1, k=3, seed=1)
+    >>> result.target_deviation.n, result.to_polars()["side"].unique().sort().to_list()
     (90, ['baseline', 'original', 'release'])
     """
 
     target_deviation: Accuracy
     similar_user_deviation: Accuracy
     self_rank: SelfRank
-    recommenders: dict[str, dict[str, Scored]]  # name -> original | release
-    baselines: dict[str, Scored]
+    recommenders: dict[str, dict[str, RecommenderScore]]  # name -> original | release
+    baselines: dict[str, RecommenderScore]
     shape: dict[str, Any] = field(default_factory=dict)
     seed: int | None = None
 
     @classmethod
-    def of_target(cls, found: Accuracy) -> Evaluation:
-        """Return an evaluation of which the target deviation alone was measured."""
-        nothing = Accuracy(None, None, 0.0, 0)
-        return cls(found, nothing, SelfRank({}, float("nan"), (), 0, 0), {}, {})
+    def of_target(cls, accuracy: Accuracy) -> Evaluation:
+        """Return an evaluation in which only the target deviation was measured."""
+        return cls(accuracy, Accuracy(None, None, 0.0, 0), SelfRank({}, float("nan"), (), 0, 0), {}, {})
 
     def __repr__(self) -> str:
-        target = self.target_deviation
-        covered = f"target deviation over {100 * target.coverage:.1f} % of them"
-        return counted(
-            self, plural(target.n, "held-out rating"), covered, plural(len(self.recommenders), "recommender")
-        )
+        held_out = plural(self.target_deviation.n, "held-out rating")
+        covered = f"target deviation over {100 * self.target_deviation.coverage:.1f} % of them"
+        return counted(self, held_out, covered, plural(len(self.recommenders), "recommender"))
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each predictor: errors, coverage and ranking, on the original and on the release."""
         return table_of(self._rows())
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        no_ranking = Ranking(None, None, 0)
         own = {"target deviation": self.target_deviation, "similar user deviation": self.similar_user_deviation}
-        scored = [(name, "release", Scored(accuracy)) for name, accuracy in own.items()]
-        scored += [(name, side, one) for name, sides in self.recommenders.items() for side, one in sides.items()]
-        scored += [(name, "baseline", one) for name, one in self.baselines.items()]
-        for name, side, one in scored:
-            ranking = (one.ranking or no_ranking).to_json()
+        scores = [(name, "release", RecommenderScore(accuracy)) for name, accuracy in own.items()]
+        scores += [(name, side, one) for name, sides in self.recommenders.items() for side, one in sides.items()]
+        scores += [(name, "baseline", one) for name, one in self.baselines.items()]
+        for name, side, one in scores:
+            ranking = (one.ranking or Ranking(None, None, 0)).to_json()
             yield {"name": name, "side": side, **one.accuracy.to_json(), **ranking}
 
     def to_json(self) -> dict[str, Any]:
-        """Give the evaluation in the form of the command line's contract."""
-        if not self.self_rank.n_users:  # nothing else was measured, as on Spark
+        """Return the evaluation in the form that the command line prints."""
+        if not self.self_rank.n_users:  # only this was measured, as on Spark
             return {"target_deviation": self.target_deviation.to_json()}
         return {
             "target_deviation": self.target_deviation.to_json(),
             "similar_user_deviation": self.similar_user_deviation.to_json(),
             "self_rank": self.self_rank.to_json(),
-            "recommenders": {
-                name: {side: scored.to_json() for side, scored in sides.items()}
-                for name, sides in self.recommenders.items()
-            },
-            "baselines": {name: scored.to_json() for name, scored in self.baselines.items()},
+            "recommenders": {name: _to_json(sides) for name, sides in self.recommenders.items()},
+            "baselines": _to_json(self.baselines),
             "shape": self.shape,
             "seed": self.seed,
         }
 
 
+def _to_json(scores: dict[str, RecommenderScore]) -> dict[str, Any]:
+    return {name: score.to_json() for name, score in scores.items()}
+
+
 def accuracy_of(predicted: NDArray[np.floating], truth: NDArray[np.floating]) -> Accuracy:
-    """Compare predictions (nan: none) with held-out ratings."""
+    """Compare predictions (nan where there is none) with held-out ratings."""
     covered = ~np.isnan(predicted)
     n, n_covered = len(truth), int(covered.sum())
     if not n_covered:

@@ -1,6 +1,4 @@
-"""How much an evaluation looks at."""
-
-from __future__ import annotations
+"""The options of evaluations, frontiers and the paper's experiments."""
 
 from dataclasses import dataclass
 
@@ -27,7 +25,7 @@ class FrontierOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class PredictiveOptions(Options):
-    """How the experiments are repeated."""
+    """How the paper's experiments are run."""
 
     k_small: int = option(5, "the smaller k of table 1", at_least=2)
     k_large: int = option(50, "the larger k of tables 1 and 3", at_least=2)

@@ -1,13 +1,11 @@
 """The experiments of *Predictive Anonymization* (paper 002: tables 1 to 3, figures 3 to 5) on other data.
 
-Releases are made by the paper's literal labels (one rater is enough, no grid). Where we differ, and why it shows:
+Releases have the paper's literal labels (one rater is enough, no grid). Differences from the paper:
 
 - groups come from our own grouping, which loses less than bounded t-means;
-- a cell that is missing has no prediction, and coverage stands apart; the paper scored it as 0, which is given as well;
-- pairs and bins are measured on samples, for nothing here is as large as users times items.
+- a missing cell is no prediction and lowers the coverage; the paper scored it as 0, which is reported as well;
+- pairs and bins are measured on samples, so that nothing is as large as users times items.
 """
-
-from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -20,11 +18,10 @@ from recloak._attacks.public_columns import labels_for
 from recloak._core.progress import task
 from recloak._core.randomness import Randomness, Rng, randomness
 from recloak._evaluation.deviation import similar_users, target_deviation
+from recloak._evaluation.holdout import Probe, hold_out, read_back
 from recloak._evaluation.model import Accuracy, SelfRank, accuracy_of
 from recloak._evaluation.options import PredictiveOptions
-from recloak._evaluation.probe import Probe, hold_out
 from recloak._evaluation.shape import padded_histogram, pairwise
-from recloak._evaluation.trial_release import read_back
 from recloak._ratings.model import Ratings
 from recloak._releases.embed import embed
 from recloak._releases.group import GroupOptions, group, group_points
@@ -38,19 +35,19 @@ PAPER_MODES = {"padded": "padded", "simple": "pure"}  # the older papers call pu
 
 @dataclass(frozen=True, slots=True)
 class ReleaseScores:
-    """One release of table 1, with what tables 2 and 3 and figure 5 need."""
+    """The scores of one release for tables 1 and 3 and figure 5."""
 
     target: Accuracy
-    as_in_paper: float  # a missing cell scored as 0
+    as_in_paper: float  # the target deviation with a missing cell scored as 0
     similar: Accuracy
     self_rank: SelfRank
 
 
 @dataclass(frozen=True, slots=True)
-class Predictive:
-    """Everything measured."""
+class PredictiveReproduction:
+    """The results of all experiments."""
 
-    original: Accuracy  # table 1, first line: the predictor itself
+    original: Accuracy  # of the predictor itself, the first line of table 1
     releases: dict[str, ReleaseScores]  # "padded 5", "simple 50", ...
     histogram: dict[str, dict[str, float]]  # table 2: before, after
     bins: dict[str, tuple[int, ...]]  # figure 3: sorted bin sizes by kind of centre
@@ -58,55 +55,58 @@ class Predictive:
     seed: int
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values."""
+        """Return plain values."""
         return asdict(self)
 
 
-def repeat(ratings: Ratings, options: PredictiveOptions | None = None, *, rng: Rng = None) -> Predictive:
+def reproduce_predictive(
+    ratings: Ratings, options: PredictiveOptions | None = None, *, rng: Rng = None
+) -> PredictiveReproduction:
     """Run the paper's experiments."""
-    options, chance = options or PredictiveOptions(), randomness(rng)
-    rest, probe = hold_out(ratings, options.holdout, rng=chance.child("trial"))
-    padding = pad(rest, rng=chance.child("pad"))
-    experiments = _Experiments(rest, probe, padding, options, chance)
+    options, rng = options or PredictiveOptions(), randomness(rng)
+    rest, probe = hold_out(ratings, options.holdout, rng=rng.child("trial"))
+    padding = pad(rest, rng=rng.child("pad"))
+    experiments = _Experiments(rest, probe, padding, options, rng)
     with task("repeating", 6) as advance:
         releases = {}
         for k in sorted({options.k_small, options.k_large}):
-            grouping = group(padding, GroupOptions(k=k), ratings=rest, rng=chance.child("group", k))
+            grouping = group(padding, GroupOptions(k=k), ratings=rest, rng=rng.child("group", k))
             for name, mode in PAPER_MODES.items():
                 releases[f"{name} {k}"] = experiments.scores(grouping, k, mode)
                 advance(1)
             labels = grouping.labels
-        bins, largest = bin_sizes(rest, padding, chance)
-        pairs = experiments.pairs(largest, labels)
+        bins, one_bin = bin_sizes(rest, padding, rng)
+        pairs = experiments.pairs(one_bin, labels)
         advance(1)
         original = accuracy_of(padding.predict(probe.users, probe.items), probe.values)
-        after = padded_histogram(rest, padding, most_users=options.users, rng=chance)
+        after = padded_histogram(rest, padding, most_users=options.users, rng=rng)
         advance(1)
-    return Predictive(original, releases, {"before": _before(rest), "after": after}, bins, pairs, chance.seed)
+    histogram = {"before": _histogram_before(rest), "after": after}
+    return PredictiveReproduction(original, releases, histogram, bins, pairs, rng.seed)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Experiments:
-    """What the experiments share."""
+    """The data and options that the experiments share."""
 
     ratings: Ratings
     probe: Probe
     padding: Padding
     options: PredictiveOptions
-    chance: Randomness
+    rng: Randomness
 
     def scores(self, grouping: Any, k: int, mode: str) -> ReleaseScores:
-        """Make a release by the paper's labels and score it."""
-        made = PublishOptions(k=k, mode=mode, paper=True)
-        release = make_release(self.ratings, self.padding, grouping, made, self.chance.child(mode, k))
+        """Make a release with the paper's labels and score it."""
+        options = PublishOptions(k=k, mode=mode, paper=True)
+        release = make_release(self.ratings, self.padding, grouping, options, self.rng.child(mode, k))
         public = read_back(release, self.ratings).public
         target = target_deviation(public, self.probe)
-        similar, ranks = similar_users(public, self.ratings, self.probe, most_users=self.options.users, rng=self.chance)
+        similar, ranks = similar_users(public, self.ratings, self.probe, most_users=self.options.users, rng=self.rng)
         return ReleaseScores(target, scored_with_zeros(public, self.probe), similar, ranks)
 
     def pairs(self, one_bin: NDArray[np.int64], labels: NDArray[np.int32]) -> dict[str, dict[str, tuple[float, ...]]]:
-        """Measure the distances of pairs among everyone, inside one bin, and inside one group."""
-        stream, most = self.chance.stream("pairs"), self.options.pairs_of
+        """Measure the distances of pairs among all users, inside one bin, and inside one group."""
+        stream, most = self.rng.stream("pairs"), self.options.pairs_of
         everyone = np.sort(stream.choice(self.ratings.n_users, min(most, self.ratings.n_users), replace=False))
         members = {
             "all users": everyone,
@@ -117,13 +117,13 @@ class _Experiments:
 
 
 def scored_with_zeros(public: Public, probe: Probe) -> float:
-    """Give the error of the own profile as the paper counted it: a missing cell predicts 0."""
+    """Return the error of the own profile as the paper counted it: a missing cell predicts 0."""
     labels = np.nan_to_num(labels_for(public, public.owner[probe.users], probe.items), nan=0.0)
     return float(np.sqrt(np.mean((labels.astype(np.float64) - probe.values) ** 2)))
 
 
-def _before(ratings: Ratings) -> dict[str, float]:
-    """Give table 2 before padding: the share of every cell of the matrix, 0 standing for not rated."""
+def _histogram_before(ratings: Ratings) -> dict[str, float]:
+    """Return table 2 before padding: shares of all cells of the matrix."""
     values, counts = np.unique(ratings.values, return_counts=True)
     cells = ratings.n_users * ratings.n_items
     shares = {f"{value:g}": float(n / cells) for value, n in zip(values, counts, strict=True)}
@@ -131,24 +131,25 @@ def _before(ratings: Ratings) -> dict[str, float]:
 
 
 def bin_sizes(
-    ratings: Ratings, padding: Padding, chance: Randomness
+    ratings: Ratings, padding: Padding, rng: Randomness
 ) -> tuple[dict[str, tuple[int, ...]], NDArray[np.int64]]:
-    """Bin everyone by the nearest of sqrt(m) centres, virtual ones or real users; also give one middling bin.
+    """Assign all users to the nearest of sqrt(m) centres; return sorted bin sizes and the users of a median bin.
 
-    The sample is grouped evenly; a virtual centre is the mean of a group, a real one its member nearest to the mean.
+    The centres come from an even grouping of a sample: a virtual one is the mean of a group, a real one the member
+    nearest to the mean.
     """
     points = embed(padding, ratings.popularity).astype(np.float64)
     n_centres = max(int(np.sqrt(ratings.n_users)), 2)
     size = min(ratings.n_users, 20 * n_centres)
-    sample = points[np.sort(chance.stream("sample").choice(ratings.n_users, size, replace=False))]
-    labels = group_points(sample.astype(np.float32), max(size // n_centres, 1), rng=chance.child("centres"))
+    sample = points[np.sort(rng.stream("sample").choice(ratings.n_users, size, replace=False))]
+    labels = group_points(sample.astype(np.float32), max(size // n_centres, 1), rng=rng.child("centres"))
     virtual = np.stack([sample[labels == one].mean(axis=0) for one in range(labels.max() + 1)])
     real = np.stack([_medoid(sample[labels == one]) for one in range(labels.max() + 1)])
-    found = {name: nearest_centre(points, centres) for name, centres in (("virtual", virtual), ("real", real))}
-    sizes = {name: np.bincount(bins, minlength=len(virtual)) for name, bins in found.items()}
-    middling = int(np.argsort(sizes["virtual"])[len(virtual) // 2])
-    members = np.flatnonzero(found["virtual"] == middling)
-    return {name: tuple(sorted(some.tolist())) for name, some in sizes.items()}, members
+    bins = {name: nearest_centre(points, centres) for name, centres in (("virtual", virtual), ("real", real))}
+    sizes = {name: np.bincount(one, minlength=len(virtual)) for name, one in bins.items()}
+    median = int(np.argsort(sizes["virtual"])[len(virtual) // 2])
+    members = np.flatnonzero(bins["virtual"] == median)
+    return {name: tuple(sorted(one.tolist())) for name, one in sizes.items()}, members
 
 
 def _medoid(points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -157,7 +158,7 @@ def _medoid(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def nearest_centre(points: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Give the nearest centre of each point, by blocks of points."""
+    """Return the nearest centre of each point."""
     squares = (centres**2).sum(axis=1)
     blocks = [
         np.argmin(squares - 2 * points[first : first + 4096] @ centres.T, axis=1)

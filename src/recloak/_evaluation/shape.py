@@ -1,10 +1,8 @@
 """How the shape of the data changed: histogram, density, popularity, edges added, similarity of users.
 
-Tables 2 and figures 3 and 4 of Chang et al. (the older report), each computed on blocks or samples; nothing is ever as
+Table 2 and figures 3 and 4 of Chang et al. (the older report), computed on blocks or samples, so that nothing is as
 large as users times items.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
@@ -20,13 +18,13 @@ from recloak._releases.model.steps import Padding
 METRICS = ("closeness-0.5", "closeness-1.0", "weighted", "weighted-squared")
 _BINS = 20
 _BLOCK = 256
-_PAIRS_OF = 200  # people whose pairs are compared
+_PAIR_USERS = 200  # users whose pairs are compared
 
 
 def shape(ratings: Ratings, public: Public) -> dict[str, Any]:
     """Compare the released cells with the original ones."""
-    spread = support(public)
-    edges = int(spread.sum())
+    popularity = support(public)
+    edges = int(popularity.sum())
     return {
         "density": {"original": ratings.density, "release": edges / max(public.n_users * public.n_items, 1)},
         "edges_added": edges - ratings.n_ratings,
@@ -36,24 +34,24 @@ def shape(ratings: Ratings, public: Public) -> dict[str, Any]:
             "original": histogram(ratings.values, ratings),
             "release": histogram(public.values, ratings, users_by_label(public)),
         },
-        "popularity_distance": popularity_distance(ratings.popularity, spread),
+        "popularity_distance": popularity_distance(ratings.popularity, popularity),
     }
 
 
 def histogram(
     values: NDArray[np.floating], ratings: Ratings, weights: NDArray[np.integer] | None = None
 ) -> dict[str, float]:
-    """Give the share of values nearest to each step of the scale (tenths of it where it has no steps)."""
+    """Return the share of values nearest to each step of the scale (to each tenth of it if it has no steps)."""
     scale = ratings.scale
     step = scale.step if scale.step and scale.span / scale.step <= 100 else scale.span / 10 or 1.0
-    n_places = round(scale.span / step) + 1
-    place = np.clip(np.rint((values - scale.low) / step), 0, n_places - 1).astype(np.int64)
-    counts = np.bincount(place, weights, minlength=n_places)
-    return {f"{scale.low + step * p:g}": float(count / max(counts.sum(), 1)) for p, count in enumerate(counts)}
+    n_steps = round(scale.span / step) + 1
+    nearest = np.clip(np.rint((values - scale.low) / step), 0, n_steps - 1).astype(np.int64)
+    counts = np.bincount(nearest, weights, minlength=n_steps)
+    return {f"{scale.low + step * n:g}": float(count / max(counts.sum(), 1)) for n, count in enumerate(counts)}
 
 
 def padded_histogram(ratings: Ratings, padding: Padding, *, most_users: int, rng: Randomness) -> dict[str, float]:
-    """Give the histogram of the padded matrix (table 2 after padding) over a sample of its rows."""
+    """Return the histogram of the padded matrix (table 2 after padding) over a sample of its rows."""
     users = _sample(ratings.n_users, most_users, rng)
     total: dict[str, float] = {}
     for first in range(0, len(users), _BLOCK):
@@ -65,7 +63,7 @@ def padded_histogram(ratings: Ratings, padding: Padding, *, most_users: int, rng
 
 
 def padded_rows(ratings: Ratings, padding: Padding, users: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Give padded rows: predictions inside the scale, rated cells keep their rating."""
+    """Return padded rows: predictions inside the scale, and the ratings of rated cells."""
     rows = np.clip(padding.rows(users), ratings.scale.low, ratings.scale.high)
     for place, user in enumerate(users):
         row = ratings.row(int(user))
@@ -74,7 +72,7 @@ def padded_rows(ratings: Ratings, padding: Padding, users: NDArray[np.integer]) 
 
 
 def popularity_distance(original: NDArray[np.integer], released: NDArray[np.integer]) -> float:
-    """Give the total variation distance of the two shares that items hold: 0 equal, 1 nothing in common."""
+    """Return the total variation distance of the items' shares of all ratings: 0 equal, 1 nothing in common."""
     p, q = original / max(original.sum(), 1), released / max(released.sum(), 1)
     return float(np.abs(p - q).sum() / 2)
 
@@ -88,27 +86,27 @@ Shares = dict[str, tuple[float, ...]]  # metric -> shares of the pairs by distan
 
 
 def pairwise(ratings: Ratings, padding: Padding, users: NDArray[np.integer]) -> Shares:
-    """Give for each metric the shares of user pairs by distance in twentieths (figure 4)."""
+    """Return for each metric the shares of user pairs by distance in twentieths (figure 4)."""
     return _shares_of(ratings, padding, users, *np.triu_indices(len(users), 1))
 
 
 def pairs_within(ratings: Ratings, padding: Padding, owner: NDArray[np.integer], users: NDArray[np.integer]) -> Shares:
-    """Give the same for pairs of some users who are in one group."""
+    """Return the same for the pairs who are in one group."""
     one, two = np.triu_indices(len(users), 1)
     same = owner[users[one]] == owner[users[two]]
     return _shares_of(ratings, padding, users, one[same], two[same])
 
 
-def alike(ratings: Ratings, padding: Padding, owner: NDArray[np.integer], rng: Randomness) -> dict[str, Shares]:
-    """Compare pairs of any users with pairs inside groups; the groups are whole, and drawn at random."""
-    anyone = _sample(ratings.n_users, _PAIRS_OF, rng)
+def compare_pairs(ratings: Ratings, padding: Padding, owner: NDArray[np.integer], rng: Randomness) -> dict[str, Shares]:
+    """Compare pairs of any users with pairs inside whole groups drawn at random."""
+    anyone = _sample(ratings.n_users, _PAIR_USERS, rng)
     order = rng.stream("groups").permutation(int(owner.max()) + 1)[owner]  # groups in random order
-    together = np.argsort(order, kind="stable")[:_PAIRS_OF]
-    found = {
+    by_group = np.argsort(order, kind="stable")[:_PAIR_USERS]
+    pairs = {
         "any two people": pairwise(ratings, padding, anyone),
-        "two of one group": pairs_within(ratings, padding, owner, together),
+        "two of one group": pairs_within(ratings, padding, owner, by_group),
     }
-    return {name: shares for name, shares in found.items() if shares}
+    return {name: shares for name, shares in pairs.items() if shares}
 
 
 def _shares_of(
@@ -118,13 +116,13 @@ def _shares_of(
     distances: dict[str, list[NDArray[np.float64]]] = {metric: [] for metric in METRICS}
     for first in range(0, len(one), _BLOCK):
         off = np.abs(rows[one[first : first + _BLOCK]] - rows[two[first : first + _BLOCK]])
-        for metric, found in _distances(off, ratings.scale.span or 1.0).items():
-            distances[metric].append(found)
-    return {metric: _shares(np.concatenate(found)) for metric, found in distances.items() if found}
+        for metric, block in _distances(off, ratings.scale.span or 1.0).items():
+            distances[metric].append(block)
+    return {metric: _shares(np.concatenate(blocks)) for metric, blocks in distances.items() if blocks}
 
 
 def _distances(off: NDArray[np.float32], span: float) -> dict[str, NDArray[np.float64]]:
-    """Give the paper's four distances of pairs from their absolute differences: (n_pairs, n_items) -> (n_pairs,)."""
+    """Return the paper's four distances of pairs from absolute differences: (n_pairs, n_items) -> (n_pairs,)."""
     d = off / span
     return {
         "closeness-0.5": (off > 0.5).mean(axis=1),

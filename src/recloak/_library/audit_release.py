@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from recloak._attacks.options import AuditOptions
-from recloak._library.opened_releases import folder_of, open_release, open_second, private_of, require_private
+from recloak._library.arguments import several
+from recloak._library.opened_releases import folder_of, open_release, open_second, require_folders
 from recloak._library.sources import as_ratings, origin_of
 
 if TYPE_CHECKING:
@@ -27,13 +28,18 @@ def audit(
     private: PathLike | None = None,
     second: ReleaseLike | None = None,
     second_private: PathLike | None = None,
-    again: bool = False,
+    again: bool | Sequence[ReleaseLike] = False,
     gates: Sequence[Gate | str] = (),
     targets: int = 1000,
     known: Sequence[int] = (1, 2, 4, 8, 16),
     varied_at: int = 8,
     link_cap: float | None = None,
     probe: RatingsLike | None = None,
+    held_out: RatingsLike | None = None,
+    later: RatingsLike | None = None,
+    mentions: RatingsLike | None = None,
+    attribute: PathLike | None = None,
+    sensitive: PathLike | None = None,
     seed: int | None = None,
     rng: Rng = None,
 ) -> Audit:
@@ -50,7 +56,7 @@ def audit(
     second, second_private
         Another release of the same people to intersect with, and its private folder.
     again
-        Make that other release now, with another seed, and throw it away.
+        Further releases of the same people; True: make one now, with another seed, and throw it away.
     gates
         Lines that the release must stay below, such as ``"scoreboard@8<0.05"``.
     targets
@@ -63,13 +69,24 @@ def audit(
         Count cells in which more than this share of the group rated the item; by default what the release promises.
     probe
         Ratings left out of the source: evaluates the release as well (``Audit.evaluation``).
+    held_out
+        Ratings of people who are not in the release: tests membership on them.
+    later
+        Ratings of the same people that are not in the source.
+    mentions
+        What the same people rated in public elsewhere.
+    attribute
+        A CSV file with the columns user and value: can the value be told from the release?
+    sensitive
+        A file with items, one in a line: can it be told who rated one?
     seed, rng
         Make the run repeatable: a whole number, or a numpy generator; without one a secret seed is drawn.
 
     Returns
     -------
     Audit
-        Every outcome, the gates and one verdict; ``not measured`` is not ``pass``.
+        Every outcome, the gates, the verdict on each criterion and one on all; ``not measured`` is never safe. The
+        people at the greatest risk are written into the private folder (``worst-off.csv``).
 
     Raises
     ------
@@ -83,23 +100,43 @@ def audit(
     >>> import recloak
     >>> ratings = recloak.synth(users=30, items=20, ratings=200, seed=1)
     >>> release = recloak.publish(ratings, k=3, seed=1)
-    >>> recloak.audit(ratings, release, targets=10, known=(2,), varied_at=2, seed=1).verdict
+    >>> recloak.audit(ratings, release, targets=10, known=(2,), varied_at=2, seed=1).promise
     'pass'
     """
-    hidden = private_of(release, private)
-    if hidden is not None:
-        require_private(hidden)
-    options = AuditOptions(targets=targets, known=tuple(known), varied_at=varied_at, link_cap=link_cap)
+    others = [] if isinstance(again, bool) else list(several("again", again, '["released-in-may"]'))
+    require_folders(release, private)
+    if second is not None:
+        require_folders(second, second_private)
+    for one in others:
+        require_folders(one, None)
+    if second is None and others:
+        second = others.pop(0)
+    options = AuditOptions(
+        targets=targets, known=several("known", known, "(2, 8)"), varied_at=varied_at, link_cap=link_cap
+    )
     from recloak._attacks.auditing import audit as attack
     from recloak._attacks.gate import parse_gate
     from recloak._core.randomness import seed_or_rng
+    from recloak._library.audit_knowledge import owner_knowledge, write_worst_off
+    from recloak._library.opened_releases import private_of
     from recloak._library.pages import About, drawn_by
 
-    wanted = [parse_gate(one) if isinstance(one, str) else one for one in gates]
+    lines = several("gates", gates, '["scoreboard@8<0.05"]')
+    wanted = [parse_gate(one) if isinstance(one, str) else one for one in lines]
     ratings = as_ratings(source)
     view = open_release(release, private, ratings)
-    other = open_second(second, second_private, again, release, private, ratings)
-    found = attack(ratings, view, second=other, options=options, gates=wanted, rng=seed_or_rng(seed, rng))
+    other = open_second(second, second_private, again is True, release, private, ratings)
+    owner = owner_knowledge(
+        ratings,
+        more=others,
+        held_out=held_out,
+        later=later,
+        mentions=mentions,
+        attribute=attribute,
+        sensitive=sensitive,
+    )
+    found = attack(ratings, view, second=other, owner=owner, options=options, gates=wanted, rng=seed_or_rng(seed, rng))
+    write_worst_off(found, ratings, private_of(release, private))
     useful = None if probe is None else _evaluated(ratings, view, as_ratings(probe), found.seed)
     about = About(origin_of(source), folder_of(release), None if probe is None else origin_of(probe))
     return replace(found, evaluation=useful, draw=drawn_by(_page, manifest=view.manifest, about=about))
@@ -107,7 +144,7 @@ def audit(
 
 def _evaluated(ratings: Any, view: Any, held_out: Any, seed: int) -> Any:
     from recloak._evaluation.evaluating import evaluate
-    from recloak._evaluation.probe import probe_from
+    from recloak._evaluation.holdout import probe_from
 
     return evaluate(ratings, view, probe_from(ratings, held_out), rng=seed)
 

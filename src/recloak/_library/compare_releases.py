@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from recloak._core.errors import OptionError
 from recloak._evaluation.options import FrontierOptions
+from recloak._library.arguments import several
 from recloak._library.sources import Source, as_ratings, as_source, origin_of
 from recloak._releases.options import PublishOptions
 
 if TYPE_CHECKING:
     from recloak._core.randomness import Randomness, Rng
     from recloak._evaluation.frontier import Frontier, FrontierPoint
-    from recloak._evaluation.kept_points import Kept
+    from recloak._evaluation.kept_points import KeptPoints
     from recloak._library.sources import Origin, PathLike, RatingsLike
     from recloak._ratings.model import Ratings
     from recloak._report.page import Page
@@ -73,36 +74,37 @@ def frontier(
     <Frontier: 2 releases>
     """
     options = FrontierOptions(holdout=holdout, targets=targets, known=known)
-    wanted = [(PublishOptions(k=one, mode=way).k, way) for way in list(mode) for one in list(k)]
+    modes = several("mode", mode, '["pure", "padded"]')
+    wanted = [(PublishOptions(k=one, mode=way).k, way) for way in modes for one in several("k", k, "[5, 10]")]
     from recloak._core.randomness import seed_or_rng
     from recloak._evaluation.frontier import frontier as measure
     from recloak._library.pages import drawn_by
 
-    given, chance = seed is not None or rng is not None, seed_or_rng(seed, rng)
+    given, generator = seed is not None or rng is not None, seed_or_rng(seed, rng)
     files, ratings = as_source(source), as_ratings(source)
     if keep is None:
-        found = measure(ratings, wanted, options=options, chance=chance)
+        found = measure(ratings, wanted, options=options, rng=generator)
     else:
-        found = _kept(_opened(keep, files, options, given, chance), ratings, wanted, options)
+        found = _kept(_opened(keep, files, options, given, generator), ratings, wanted, options)
     return replace(found, draw=drawn_by(_page, options=options, origin=origin_of(source)))
 
 
-def _opened(keep: PathLike, files: Source | None, options: FrontierOptions, given: bool, chance: Randomness) -> Kept:
-    """Take up the points of an earlier run; tell why where they are not those of this one."""
-    from recloak._evaluation.kept_points import SOURCE, open_kept
+def _opened(keep: PathLike, files: Source | None, options: FrontierOptions, given: bool, rng: Randomness) -> KeptPoints:
+    """Return the points of an earlier run; warn with the reason if they do not belong to this one."""
+    from recloak._evaluation.kept_points import SOURCE, open_kept_points
     from recloak._report.provenance import source_hash
 
     if files is None or len(files.paths) != 1:
         raise OptionError("keep=... needs a source of one file or folder, whose hash says what the points belong to")
     about = {SOURCE: source_hash(files.paths[0]), **options.to_mapping(), **files.options.to_mapping()}
-    kept = open_kept(Path(keep), about, seed=chance.seed if given else None, fresh_seed=chance.seed)
-    if kept.why_afresh:
-        sentence = f"{kept.file}: the points kept there {kept.why_afresh}; all are measured afresh"
+    kept = open_kept_points(Path(keep), about, seed=rng.seed if given else None, fresh_seed=rng.seed)
+    if kept.why_discarded:
+        sentence = f"{kept.file}: the points kept there {kept.why_discarded}; all are measured afresh"
         warnings.warn(sentence, UserWarning, stacklevel=3)
     return kept
 
 
-def _kept(kept: Kept, ratings: Ratings, wanted: list[tuple[int, str]], options: FrontierOptions) -> Frontier:
+def _kept(kept: KeptPoints, ratings: Ratings, wanted: list[tuple[int, str]], options: FrontierOptions) -> Frontier:
     from recloak._core.randomness import Randomness
     from recloak._evaluation.frontier import frontier as measure
 
@@ -111,7 +113,7 @@ def _kept(kept: Kept, ratings: Ratings, wanted: list[tuple[int, str]], options: 
     def keep(point: FrontierPoint) -> None:
         box.append(box[-1].add(point))
 
-    return measure(ratings, wanted, options=options, kept=kept.points, keep=keep, chance=Randomness(kept.seed))
+    return measure(ratings, wanted, options=options, kept=kept.points, keep=keep, rng=Randomness(kept.seed))
 
 
 def _page(found: Frontier, options: FrontierOptions, origin: Origin) -> Page:

@@ -1,7 +1,5 @@
 """Where the work is done: on this machine or on a Spark cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -23,7 +21,7 @@ def on_spark(engine: str, master: str | None, conf: Sequence[str]) -> bool:
 
 @contextmanager
 def spark_session(master: str | None, conf: Sequence[str]) -> Iterator[Any]:
-    """Yield the session that is active, or one that is started here and stopped in the end."""
+    """Yield the session that is active, or one that is started here and stopped afterwards."""
     from recloak._spark.session import SparkOptions, session
 
     with session(SparkOptions(master=master, conf=tuple(conf))) as spark:

@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from recloak._core.errors import OptionError
 from recloak._evaluation.options import EvaluateOptions
+from recloak._library.arguments import diversity_text
 from recloak._library.engines import on_spark, require_files, spark_session
-from recloak._library.opened_releases import folder_of, open_release, private_of, require_private
+from recloak._library.opened_releases import folder_of, open_release, private_of, require_folders
 from recloak._library.sources import as_ratings, origin_of
 from recloak._releases.options import PublishOptions
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from recloak._core.randomness import Randomness, Rng
+    from recloak._evaluation.holdout import TrialRelease
     from recloak._evaluation.model import Evaluation
-    from recloak._evaluation.trial_release import TrialRelease
     from recloak._library.opened_releases import ReleaseLike
     from recloak._library.pages import About
     from recloak._library.sources import PathLike, RatingsLike
+    from recloak._ratings.model import Ratings
     from recloak._releases.model.release_format import Diversity
     from recloak._report.page import Page
 
@@ -35,9 +39,12 @@ def evaluate(
     k: int = 5,
     mode: str = "padded",
     grid: float | str | None = None,
+    labels: str | None = None,
     min_raters: int | None = None,
     diversity: Diversity | str | None = None,
     max_link: float | None = None,
+    min_shown: int | None = None,
+    decoys: float | None = None,
     paper: bool = False,
     engine: str = "local",
     master: str | None = None,
@@ -61,7 +68,7 @@ def evaluate(
         The folder that says who is who; by default the one that `publish` makes.
     users
         How many users at most are compared with every profile and ranked for.
-    k, mode, grid, min_raters, diversity, max_link, paper
+    k, mode, grid, labels, min_raters, diversity, max_link, min_shown, decoys, paper
         As in `publish`, for the release that ``holdout`` makes.
     engine, master, conf
         ``"local"`` or ``"spark"``; on Spark the target deviation of a folder alone is measured.
@@ -88,26 +95,34 @@ def evaluate(
     <Evaluation: 90 held-out ratings, target deviation over 100.0 % of them, 3 recommenders>
     """
     made = PublishOptions(
-        k=k, mode=mode, grid=grid, min_raters=min_raters, max_link=max_link, paper=paper,
-        diversity=None if diversity is None else str(diversity),
+        k=k, mode=mode, grid=grid, labels=labels, min_raters=min_raters, max_link=max_link,
+        min_shown=min_shown, decoys=decoys, paper=paper,
+        diversity=diversity_text(diversity),
     )  # fmt: skip
     options = EvaluateOptions(users=users)
     _check_choice(release, probe, holdout, made)
-    hidden = None if release is None else private_of(release, private)
-    if hidden is not None:
-        require_private(hidden)
+    if release is not None:
+        require_folders(release, private)
     if on_spark(engine, master, conf):
-        return _on_spark(release, hidden, probe, master, conf)
+        return _on_spark(release, None if release is None else private_of(release, private), probe, master, conf)
     from recloak._core.randomness import seed_or_rng
     from recloak._evaluation.evaluating import evaluate as measure
     from recloak._library.pages import About, drawn_by
 
-    chance = seed_or_rng(seed, rng)
-    trial = _trial(source, release, private, probe, holdout, made, chance)
-    found = measure(trial.ratings, trial.release, trial.probe, options=options, rng=chance)
+    generator = seed_or_rng(seed, rng)
+    trial = _trial(source, release, private, probe, holdout, made, generator)
+    found = measure(trial.ratings, trial.release, trial.probe, options=options, rng=generator)
     folder = None if release is None else folder_of(release)
     about = About(origin_of(source), folder, None if probe is None else origin_of(probe))
     return replace(found, draw=drawn_by(_page, manifest=trial.release.manifest, about=about))
+
+
+def hold_out(ratings: Ratings, share: float, *, rng: Rng = None) -> tuple[Ratings, pl.DataFrame]:
+    """Split off a share of the ratings as a table that `evaluate` takes as a probe; return the rest and the table."""
+    from recloak._evaluation.holdout import hold_out as split
+
+    rest, probe = split(ratings, share, rng=rng)
+    return rest, probe.to_polars(rest)
 
 
 def _check_choice(
@@ -117,8 +132,8 @@ def _check_choice(
         raise OptionError("give either probe=... with a release, or holdout=... without one")
     if (release is None) != (probe is None):
         raise OptionError("probe=... needs the release, and holdout=... makes its own; leave the release out with it")
-    if holdout is not None and not 0 < holdout < 1:
-        raise OptionError(f"holdout must lie between 0 and 1, got {holdout:g}")
+    if holdout is not None and not (hasattr(holdout, "__float__") and 0 < float(holdout) < 1):
+        raise OptionError(f"holdout must lie between 0 and 1, got {holdout!r}")
     usual = PublishOptions().to_mapping()
     idle = [name for name, value in made.to_mapping().items() if value != usual[name]]
     if probe is not None and idle:
@@ -127,16 +142,15 @@ def _check_choice(
 
 def _trial(
     source: RatingsLike, release: ReleaseLike | None, private: PathLike | None, probe: RatingsLike | None,
-    holdout: float | None, made: PublishOptions, chance: Randomness,
+    holdout: float | None, made: PublishOptions, generator: Randomness,
 ) -> TrialRelease:  # fmt: skip
     """Hold ratings out and publish the rest, or open the release that was given with its probe."""
-    from recloak._evaluation.probe import probe_from
-    from recloak._evaluation.trial_release import TrialRelease, try_out
+    from recloak._evaluation.holdout import TrialRelease, make_trial_release, probe_from
 
     ratings = as_ratings(source)
     if release is None or probe is None:
         assert holdout is not None
-        return try_out(ratings, holdout, made, rng=chance)
+        return make_trial_release(ratings, holdout, made, rng=generator)
     held_out = probe_from(ratings, as_ratings(probe))
     return TrialRelease(ratings, held_out, open_release(release, private, ratings))
 

@@ -71,13 +71,13 @@ class Inspection(Result):
 
     def to_svg(self) -> str:
         """Return the first chart of the page as a picture."""
+        from recloak._report.draw import picture
         from recloak._report.formats import count
-        from recloak._report.inspect_page import headline, telling_level, unique_chart
-        from recloak._report.picture import picture
+        from recloak._report.inspect_page import headline, headline_level, unique_chart
 
         counts = f"{count(self.summary.n_users)} users, {count(self.summary.n_ratings)} ratings"
         caption = f"{self.source}: {counts}; 95 % intervals"
-        return picture(unique_chart(self.exposure), headline=headline(telling_level(self.exposure)), caption=caption)
+        return picture(unique_chart(self.exposure), headline=headline(headline_level(self.exposure)), caption=caption)
 
     def write_page(self, path: str | Path) -> None:
         """Write the page (``.html``) or its first chart (``.svg``), whole or not at all."""
@@ -134,28 +134,25 @@ def inspect(
     from recloak._core.randomness import seed_or_rng
     from recloak._library.pages import drawn_by
 
-    options, chance, origin = (
-        ExposureOptions(targets=targets, known=tuple(known)),
-        seed_or_rng(seed, rng),
-        origin_of(source),
-    )
+    options, origin = ExposureOptions(targets=targets, known=tuple(known)), origin_of(source)
+    generator = seed_or_rng(seed, rng)
     if on_spark(engine, master, conf):
-        found = _on_spark(require_files(source), options, chance, master, conf)
+        found = _on_spark(require_files(source), options, generator, master, conf)
     else:
-        found = _here(source, options, chance)
+        found = _here(source, options, generator)
     return Inspection(origin.name, *found, draw=drawn_by(_page, origin=origin))
 
 
-def _here(source: RatingsLike, options: ExposureOptions, chance: Randomness) -> tuple[Summary, Exposure]:
+def _here(source: RatingsLike, options: ExposureOptions, generator: Randomness) -> tuple[Summary, Exposure]:
     from recloak._ratings.exposure import expose
     from recloak._ratings.summary import summarise
 
     ratings = as_ratings(source)
-    return summarise(ratings), expose(ratings, options, rng=chance)
+    return summarise(ratings), expose(ratings, options, rng=generator)
 
 
 def _on_spark(
-    source: Source, options: ExposureOptions, chance: Randomness, master: str | None, conf: Sequence[str]
+    source: Source, options: ExposureOptions, generator: Randomness, master: str | None, conf: Sequence[str]
 ) -> tuple[Summary, Exposure]:
     with spark_session(master, conf) as spark:
         from recloak._spark.inspection import expose, summarise
@@ -164,13 +161,12 @@ def _on_spark(
 
         with opened_blocks(spark, source.paths, source.options) as blocks:
             opened = open_source(spark, source.paths, source.options)
-            return summarise(opened, blocks), expose(blocks, options, rng=chance)
+            return summarise(opened, blocks), expose(blocks, options, rng=generator)
 
 
 def _page(found: Inspection, origin: Origin) -> Page:
     from recloak._report.inspect_page import inspect_page
-    from recloak._report.provenance import source_hash, versions
+    from recloak._report.provenance import hashes_by_name, versions
 
-    hashes = tuple((f"SHA-256 of {Path(path).absolute().name}", source_hash(path)) for path in origin.paths)
-    provenance = (("Seed", str(found.seed)), *hashes, ("Versions", versions()))
+    provenance = (("Seed", str(found.seed)), *hashes_by_name(origin.paths), ("Versions", versions()))
     return inspect_page(found.summary, found.exposure, source=found.source, provenance=provenance)

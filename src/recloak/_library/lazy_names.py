@@ -1,18 +1,21 @@
 """Names of a public module that are imported when they are first used, so that importing the module costs nothing."""
 
-from __future__ import annotations
-
 import importlib
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
-def lazy_names(module: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a module whose names live in other modules of recloak."""
+def lazy_names(file: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a module whose names its stub (``.pyi``) lists."""
+    stub = Path(file).with_suffix(".pyi")
+    listed = re.findall(r"from (\S+) import \w+ as (\w+)", stub.read_text(encoding="utf-8"))
+    homes = {name: home for home, name in listed}
 
     def find(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(f"recloak.{homes[name]}"), name)
+            raise AttributeError(f"module 'recloak.{stub.stem}' has no attribute {name!r}")
+        return getattr(importlib.import_module(homes[name]), name)
 
-    return find, lambda: sorted(homes)
+    return sorted(homes), find, lambda: sorted(homes)

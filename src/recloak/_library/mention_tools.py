@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from recloak._core.errors import OptionError
+from recloak._core.errors import InputError, OptionError
+from recloak._core.options import whole_number
 from recloak._core.randomness import Rng, seed_or_rng
 from recloak._core.results import counted, plural
+from recloak._library.arguments import several, share
 from recloak._library.pages import drawn_by
 from recloak._library.sources import as_ratings, origin_of
 from recloak._mentions import advisor as advisors
@@ -19,17 +21,18 @@ from recloak._mentions.advisor import Advice, AdvisorIndex, Item
 from recloak._mentions.defences import Defences
 from recloak._mentions.found_mentions import FoundMentions, find_mentions, popularity_of, read_popularity
 from recloak._mentions.mention_tables import read_mentions
-from recloak._mentions.model import Identification
+from recloak._mentions.model import Identification, Mentions
 from recloak._mentions.options import IdentifyOptions
 from recloak._mentions.oracle_guard import OracleGuard
 from recloak._mentions.post_files import read_posts, read_titles
 from recloak._report.defences_page import defences_page
-from recloak._report.mentions_page import identify_page
+from recloak._report.identify_page import identify_page
 from recloak._report.page import Page
-from recloak._report.provenance import source_hash, versions
+from recloak._report.provenance import hashes_by_name, versions
 
 if TYPE_CHECKING:
     from recloak._library.sources import RatingsLike, Table
+    from recloak._ratings.model import Ratings
 
     TableLike = Table | FoundMentions | str | os.PathLike[str]
 
@@ -53,6 +56,7 @@ def find(
     ratings: RatingsLike | None = None,
     text: str | None = None,
     user: str | None = None,
+    title: str | None = None,
 ) -> FoundMentions:
     """Find the titles that posts name.
 
@@ -66,8 +70,8 @@ def find(
         Numbers by item, as a table, a file or a mapping: of two films of one name the more popular is chosen.
     ratings
         Ratings to count the popularity from instead.
-    text, user
-        Columns of the text and of the user, where they are not recognised.
+    text, user, title
+        Columns of the text and of the user of a post, and of the title in the list, where they are not recognised.
 
     Returns
     -------
@@ -91,7 +95,7 @@ def find(
     """
     if popularity is not None and ratings is not None:
         raise OptionError("give popularity=... or ratings=..., not both")
-    post_table, title_list = read_posts(posts, text=text, user=user), read_titles(titles)
+    post_table, title_list = read_posts(posts, text=text, user=user), read_titles(titles, title=title)
     by_item = None if popularity is None else read_popularity(popularity)
     if ratings is not None:
         by_item = popularity_of(as_ratings(ratings))
@@ -160,12 +164,10 @@ def identify(
     <Identification: 8 targets, 40 users>
     """
     options = IdentifyOptions(floor=floor, heavy=heavy, flat=flat, fuzz=fuzz, unsaid=unsaid, ignore=ignore)
-    for name, share in (("absent", absent), ("threshold", threshold)):
-        if not 0 <= share <= 1:
-            raise OptionError(f"{name} must be at least 0 and at most 1, got {share}")
+    absent, threshold = share("absent", absent), share("threshold", threshold)
     generator = seed_or_rng(0 if seed is None and rng is None else seed, rng)
     ratings = as_ratings(source)
-    targets = read_mentions(mentions, ratings, sure_only=not possible)
+    targets = _targets(mentions, ratings, sure_only=not possible)
     result = identification.identify(ratings, targets, options, absent=absent, threshold=threshold, rng=generator)
     return replace(result, draw=_drawn_by(identify_page, source, mentions))
 
@@ -213,20 +215,33 @@ def defend(
     """
     options = IdentifyOptions(floor=floor, heavy=heavy, flat=flat, fuzz=fuzz, unsaid=unsaid, ignore=ignore)
     ratings = as_ratings(source)
-    result = defences.defend(ratings, read_mentions(mentions, ratings, sure_only=not possible), options)
+    result = defences.defend(ratings, _targets(mentions, ratings, sure_only=not possible), options)
     return replace(result, draw=_drawn_by(defences_page, source, mentions))
+
+
+def _targets(given: TableLike, ratings: Ratings, *, sure_only: bool) -> Mentions:
+    """Read mentions; raise where they cannot be of these ratings, for a rate of 0 would read as safe."""
+    targets = read_mentions(given, ratings, sure_only=sure_only)
+    if targets.n_targets and not targets.present.any():
+        raise InputError(
+            f"nothing can be measured: 0 of the {targets.n_targets} people who mention something are in the ratings"
+        )
+    if targets.n_targets and not targets.n_mentions:
+        raise InputError(
+            f"nothing can be measured: 0 of the {int(targets.outside.sum())} items mentioned are in the ratings"
+        )
+    return targets
 
 
 def _drawn_by(make: Callable[..., Page], source: object, mentions: object) -> Callable[[Any, bool], str]:
     """Return the function that draws a result; the files are hashed when a page is drawn."""
+    origin = origin_of(source)
+    return partial(_draw, make, origin.name, (*origin.paths, *origin_of(mentions).paths))
 
-    def draw(result: Any, head: bool) -> str:
-        origin = origin_of(source)
-        files = (*origin.paths, *origin_of(mentions).paths)
-        hashes = tuple((f"SHA-256 of {Path(one).absolute().name}", source_hash(one)) for one in files)
-        return drawn_by(make, source=origin.name, provenance=(*hashes, ("Versions", versions())))(result, head)
 
-    return draw
+def _draw(make: Callable[..., Page], name: str, files: tuple[str, ...], result: Any, head: bool) -> str:
+    provenance = (*hashes_by_name(files), ("Versions", versions()))
+    return drawn_by(make, source=name, provenance=provenance)(result, head)
 
 
 def prepare_advisor(
@@ -326,4 +341,17 @@ def advise(
         advisor = prepare_advisor(advisor, secret=secret)
     elif secret is not None:
         raise OptionError("a prepared advisor has its secret; leave secret=... out")
-    return advisors.advise(advisor._index, user, earlier, draft, k=k)
+    is_text = advisor._index.ratings.item_ids.is_text
+    mentioned = [_item_ids(name, given, is_text) for name, given in (("earlier", earlier), ("draft", draft))]
+    return advisors.advise(advisor._index, user, *mentioned, k=whole_number("k", k))
+
+
+def _item_ids(name: str, given: Iterable[Item], is_text: bool) -> list[Item]:
+    """Return item ids of the kind that the ratings have; one of another kind would count as an item nobody rated."""
+    kind = "texts" if is_text else "whole numbers"
+    listed = several(name, given, "[1, 2]")
+    ids: list[Item] = [one if isinstance(one, str) else whole_number(name, one) for one in listed]
+    for one in ids:
+        if isinstance(one, str) != is_text:
+            raise OptionError(f"{name} must be item ids of the ratings, which are {kind}, got {one!r}")
+    return ids

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recloak._core.errors import InputError, OptionError, RefusedError, SourceError
-from recloak._releases.folder_checks import ACCOUNT, MAPPING, private_beside
+from recloak._library.arguments import as_path
+from recloak._releases.folder_checks import MAPPING, private_beside, read_account, require_private_of
 from recloak._releases.model.release_format import MANIFEST
 from recloak._releases.options import WriteOptions
 
@@ -28,30 +29,44 @@ if TYPE_CHECKING:
 
 def folder_of(release: ReleaseLike) -> Path | None:
     """Return the folder that a release lies in, None for one in memory."""
-    return Path(release) if isinstance(release, str | os.PathLike) else release.folder
+    if isinstance(release, str | os.PathLike):
+        return Path(release)
+    if not hasattr(type(release), "facts"):
+        raise OptionError(f"a release must be its folder or a recloak.Release, got {type(release).__name__}")
+    return release.folder
 
 
 def private_of(release: ReleaseLike, private: PathLike | None) -> Path | None:
     """Return the private folder: the one named, or the one that publishing made; None for a release in memory."""
     if private is not None:
-        return Path(private)
+        return as_path("private", private)
     if isinstance(release, str | os.PathLike):
         return private_beside(Path(release))
     return release.private
 
 
-def require_private(hidden: Path) -> None:
-    """Raise for a private folder that does not say who is who."""
-    if not (hidden / MAPPING).exists():
-        raise SourceError(f"there is no {MAPPING}: not the private folder of a release", file=hidden)
+def require_folders(release: ReleaseLike, private: PathLike | None) -> None:
+    """Raise for a release or a private folder that is not there, or that belong to different releases."""
+    folder, hidden = folder_of(release), private_of(release, private)
+    if folder is not None:
+        _require_release(folder)
+    if folder is not None and hidden is not None:
+        require_private_of(hidden, folder)
+
+
+def _require_release(folder: Path) -> None:
+    if not folder.is_dir():
+        raise SourceError("there is no such folder", file=folder)
+    if not (folder / MANIFEST).is_file():
+        raise SourceError(f"there is no {MANIFEST}: not a release folder", file=folder)
 
 
 def mapping_path(folder: Path, private: PathLike | None) -> Path | None:
     """Return where who is who lies; None where no folder was named and there is none beside the release."""
-    hidden = private_beside(folder) if private is None else Path(private)
+    hidden = private_beside(folder) if private is None else as_path("private", private)
     if private is None and not (hidden / MAPPING).exists():
         return None
-    require_private(hidden)
+    require_private_of(hidden, folder)
     return hidden / MAPPING
 
 
@@ -71,15 +86,16 @@ def written_aside(release: ReleaseLike) -> Iterator[tuple[Path, Path | None]]:
         yield folder, None if isinstance(release, str | os.PathLike) else release.private
         return
     from recloak._core.files import scratch_folder
-    from recloak._releases.release_folders import write_private, write_public
+    from recloak._releases.release_folders import about_release, write_private, write_public
 
     assert not isinstance(release, str | os.PathLike)
     with scratch_folder(Path(tempfile.gettempdir()) / "recloak-release") as scratch:
         public, hidden = scratch / "public", scratch / "private"
         public.mkdir()
         hidden.mkdir()
-        write_public(release, public, WriteOptions().layout_of(release.facts.mode), "parquet")
-        write_private(release, hidden, {})
+        layout = WriteOptions().chosen_layout
+        write_public(release, public, layout, "parquet")
+        write_private(release, hidden, about_release(public, public, layout, "parquet"))
         yield public, hidden
 
 
@@ -89,18 +105,29 @@ def open_release(release: ReleaseLike, private: PathLike | None, ratings: Rating
     from recloak._releases.verifier import verify
 
     with written_aside(release) as (folder, hidden):
-        if not (folder / MANIFEST).is_file():
-            raise SourceError(f"there is no {MANIFEST}: not a release folder", file=folder)
+        _require_release(folder)
         named = hidden if private is None else Path(private)
-        original = ratings if _claims_cap(folder) else None
+        original = ratings.compact() if _claims_cap(folder) else None
         verdict = verify(folder, original=original, mapping=mapping_of(folder, named))
         if not verdict.passed:
             raise RefusedError(f"{folder}: the release does not pass recloak verify: {verdict.problems[0]}")
-        return see_release(folder, named or private_beside(folder), ratings)
+        view = see_release(folder, named or private_beside(folder), ratings)
+        if different := other_counts(named or private_beside(folder), ratings):
+            raise SourceError(different, file=folder)
+        return view
+
+
+def other_counts(hidden: Path, ratings: Ratings) -> str | None:
+    """Return why a source is not the one that a private folder was made from, None if it can be."""
+    told, source = read_account(hidden).get("counts", {}), ratings.compact()
+    for name, word in (("n_users", "users"), ("n_items", "items"), ("n_ratings", "ratings")):
+        if told.get(name, getattr(source, name)) != getattr(source, name):
+            return f"the source is not this release's: it has {getattr(source, name)} {word}, not {told[name]}"
+    return None
 
 
 def _claims_cap(folder: Path) -> bool:
-    """Return whether a release says that it caps links: only then is it held against the source."""
+    """Return whether a release says that it caps links: only then is it compared with the source."""
     try:
         return json.loads((folder / MANIFEST).read_text(encoding="utf-8")).get("max_link") is not None
     except (ValueError, AttributeError):
@@ -120,15 +147,15 @@ def open_second(
 
 
 def publish_again(account: dict[str, Any], ratings: Ratings) -> ReleaseView:
-    """Publish the same people with the same options and a seed of the system's choice, and read what came of it."""
-    from recloak._evaluation.trial_release import publish_aside
+    """Publish the same people with the same options and a seed of the system's choice, and read the release back."""
+    from recloak._evaluation.holdout import publish_temporarily
     from recloak._releases.options import PadOptions, PublishOptions
 
     padding = account.get("padding", {})
     if "padder" in padding:
         raise InputError("the release was padded by a function of its maker's own, so it cannot be made again here")
     options = PublishOptions.from_mapping(account.get("options", {}))
-    return publish_aside(ratings, options, pad_options=PadOptions.from_mapping(padding))
+    return publish_temporarily(ratings, options, pad_options=PadOptions.from_mapping(padding))
 
 
 def _account(release: ReleaseLike, private: PathLike | None) -> dict[str, Any]:
@@ -137,7 +164,4 @@ def _account(release: ReleaseLike, private: PathLike | None) -> dict[str, Any]:
     if hidden is None:
         assert not isinstance(release, str | os.PathLike)
         return release.account
-    if not (hidden / ACCOUNT).is_file():
-        raise SourceError(f"there is no {ACCOUNT}: not the private folder of a release", file=hidden)
-    account: dict[str, Any] = json.loads((hidden / ACCOUNT).read_text())
-    return account
+    return read_account(hidden)

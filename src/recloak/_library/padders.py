@@ -1,7 +1,5 @@
 """A predictor of the caller's own: any function from `Ratings` to factors and biases."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -47,9 +45,13 @@ def _checked(found: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.float3
     given = getattr(found, name, np.zeros(shape) if len(shape) == 1 else None)
     if given is None:
         raise InputError(f"a padder must return a Padding or an object with {name}, got {type(found).__name__}")
-    array = np.array(given, np.float32, order="C")
+    try:
+        array = np.array(given, np.float32, order="C")
+    except (TypeError, ValueError):
+        raise InputError(f"a padder's {name} must be an array of numbers, got {type(given).__name__}") from None
     if len(array.shape) != len(shape) or any(n not in (-1, m) for n, m in zip(shape, array.shape, strict=True)):
-        raise InputError(f"a padder's {name} must have the shape {shape}, got {array.shape}")
+        wanted = str(shape).replace("-1", "number of factors")
+        raise InputError(f"a padder's {name} must have the shape {wanted}, got {array.shape}")
     if not np.isfinite(array).all():
         raise InputError(f"a padder's {name} must be finite numbers")
     return array

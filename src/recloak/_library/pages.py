@@ -1,7 +1,5 @@
 """The pages of results: what each shows, and where its figures come from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recloak._core import stopping
 from recloak._core.errors import OptionError
 from recloak._core.options import require_on_spark
+from recloak._library.arguments import as_path, diversity_text
 from recloak._library.engines import on_spark, require_files, spark_session
 from recloak._library.sources import as_ratings
 from recloak._releases.folder_checks import check_folders
@@ -31,9 +32,12 @@ def publish(
     k: int = 5,
     mode: str = "padded",
     grid: float | str | None = None,
+    labels: str | None = None,
     min_raters: int | None = None,
     diversity: Diversity | str | None = None,
     max_link: float | None = None,
+    min_shown: int | None = None,
+    decoys: float | None = None,
     paper: bool = False,
     predictor: str = "svd",
     rank: int | None = None,
@@ -43,6 +47,7 @@ def publish(
     private: PathLike | None = None,
     layout: str | None = None,
     format: str = "parquet",
+    size_limit: str | None = None,
     engine: str = "local",
     master: str | None = None,
     conf: Sequence[str] = (),
@@ -63,14 +68,21 @@ def publish(
         ``"padded"``: a row has every item; ``"pure"``: the items that someone in the group rated.
     grid
         The step of the published grid of labels, or ``"none"``; by default chosen by mode.
+    labels
+        Padded: ``"model"`` (the default), labels of the model alone, or ``"raters"``, moved by the raters' own ratings,
+        which shows where there are some.
     min_raters
-        The fewest real raters behind a label, by default 2; with fewer it is a mean of predictions.
+        The fewest real raters behind a label of the raters, by default 2; with fewer it is a mean of predictions.
     diversity
         ``"B,L"``, ``"all,L"`` or a `Diversity`: any B items rated together stand in at least L groups.
     max_link
         Pure: leave out items that more than this share of a group rated.
+    min_shown
+        Pure: leave out items that fewer members than this rated.
+    decoys
+        Pure: for each item of a row add so many that nobody in the group rated, from the rows of near groups.
     paper
-        The paper's literal behaviour: one rater is enough, no grid.
+        The paper's literal behaviour: labels of the raters, one is enough, no grid.
     predictor, rank, iterations, tolerance
         How missing ratings are predicted: ``"svd"``, ``"bias"`` or ``"mean"``, and how the svd is computed.
     padder
@@ -78,6 +90,9 @@ def publish(
         ``user_factors`` and ``item_factors`` and, where it has them, ``mu``, ``user_bias`` and ``item_bias``.
     private, layout, format
         As in `Release.write`; only with ``out``.
+    size_limit
+        Refuse a padded table above this size, such as ``"500MB"``, before any work; ``"none"`` refuses nothing. By
+        default 2 GB, or 100 times the source.
     engine, master, conf
         ``"local"`` or ``"spark"``, and Spark's master and settings (``"KEY=VALUE"``). Spark needs ``out``.
     seed, rng
@@ -105,49 +120,70 @@ def publish(
     PosixPath('released')
     """
     options = PublishOptions(
-        k=k, mode=mode, grid=grid, min_raters=min_raters, max_link=max_link, paper=paper,
-        diversity=None if diversity is None else str(diversity),
+        k=k, mode=mode, grid=grid, labels=labels, min_raters=min_raters, max_link=max_link,
+        min_shown=min_shown, decoys=decoys, paper=paper,
+        diversity=diversity_text(diversity),
     )  # fmt: skip
     padding = PadOptions(predictor=predictor, rank=rank, iterations=iterations, tolerance=tolerance)
+    if padder is not None and padding != PadOptions():
+        idle = next(name for name, value in padding.to_mapping().items() if value != PadOptions().to_mapping()[name])
+        raise OptionError(f"padder=... predicts by itself; leave {idle}=... out")
     spark = on_spark(engine, master, conf)
-    if out is None and (spark or private is not None or layout is not None or format != "parquet"):
-        raise OptionError("engine='spark', private=..., layout=... and format=... need out, the folder to write")
-    folders = None if out is None else check_folders(Path(out), None if private is None else Path(private))
+    writing = WriteOptions(layout=layout, format=format, size_limit=size_limit)
+    if out is None and (spark or private is not None or writing != WriteOptions()):
+        names = "engine='spark', private=..., layout=..., format=... and size_limit=..."
+        raise OptionError(f"{names} need out, the folder to write")
+    folders = None if out is None else _folders(out, private)
     from recloak._core.randomness import seed_or_rng
 
-    chance = seed_or_rng(seed, rng)
+    generator = seed_or_rng(seed, rng)
     if folders is not None and spark:
         session = master, tuple(conf)
-        return _on_spark(source, folders, layout, format, options, padding, padder, chance, session)
-    release = _made(as_ratings(source), options, padding, padder, chance)
+        return _on_spark(source, folders, writing, options, padding, padder, generator, session)
+    ratings = as_ratings(source)
+    if folders is not None:
+        _announce(ratings, options, writing)
+    release = _made(ratings, options, padding, padder, generator)
     if folders is None:
         return release
     stopping.stop_at_checks_only()  # once the folders are in place it is too late to stop
+    release = release.named(layout, format)
     release.write(folders[0], private=folders[1], layout=layout, format=format)
     return replace(release, folder=folders[0], private=folders[1])
 
 
+def _folders(out: PathLike, private: PathLike | None) -> tuple[Path, Path]:
+    return check_folders(as_path("out", out), None if private is None else as_path("private", private))
+
+
+def _announce(ratings: Ratings, options: PublishOptions, writing: WriteOptions) -> None:
+    from recloak._releases.release_size import Counts, announce
+
+    n_users, n_items = int((ratings.activity > 0).sum()), int((ratings.popularity > 0).sum())
+    announce(Counts(n_users, n_items, ratings.n_ratings, ratings.scale), options, writing)
+
+
 def _made(
-    ratings: Ratings, options: PublishOptions, padding: PadOptions, padder: Padder | None, chance: Randomness
+    ratings: Ratings, options: PublishOptions, padding: PadOptions, padder: Padder | None, generator: Randomness
 ) -> Release:
     from recloak._library.padders import checked_padder
     from recloak._releases.publishing import publish as publish_here
 
     own = None if padder is None else checked_padder(padder)
-    return publish_here(ratings, options=options, pad_options=padding, padder=own, rng=chance)
+    return publish_here(ratings, options=options, pad_options=padding, padder=own, rng=generator)
 
 
 def _on_spark(
-    source: RatingsLike, folders: tuple[Path, Path], layout: str | None, file_format: str, options: PublishOptions,
-    padding: PadOptions, padder: Padder | None, chance: Randomness, session: tuple[str | None, tuple[str, ...]],
+    source: RatingsLike, folders: tuple[Path, Path], writing: WriteOptions, options: PublishOptions,
+    padding: PadOptions, padder: Padder | None, generator: Randomness, session: tuple[str | None, tuple[str, ...]],
 ) -> Release:  # fmt: skip
     files = require_files(source)
-    WriteOptions(layout=layout, format=file_format).require_spark()
+    writing.require_spark()
     require_on_spark("padder", padder, ())
     with spark_session(*session) as spark:
         from recloak._spark.publishing import publish as publish_there
 
         return publish_there(
-            spark, list(files.paths), folders[0], private=folders[1], layout=layout, options=options,
-            reading=files.options, rng=chance, pad_options=padding,
+            spark, list(files.paths), folders[0], private=folders[1], writing=writing, options=options,
+            reading=files.options, rng=generator, pad_options=padding,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The functions of `recloak.related` that hold a history against ratings: verify, attack."""
+"""The functions of `recloak.related` that compare a history with ratings: verify, attack."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ import polars as pl
 from recloak._attacks import passive
 from recloak._attacks.options import PassiveOptions
 from recloak._attacks.passive import PassiveCurve
-from recloak._core.errors import OptionError
+from recloak._core.errors import InputError
 from recloak._core.randomness import Rng, seed_or_rng
 from recloak._core.results import Tabular, counted, plural
-from recloak._library.histories import HistoryLike, Window, bound_of, opened
+from recloak._library.arguments import at_least
+from recloak._library.related_arguments import HistoryLike, Window, bound_of, opened
 from recloak._library.sources import as_ratings
 from recloak._ratings.model import Ratings
 from recloak._related import verifier
 from recloak._related.history import ReleaseRecord, published
-from recloak._related.model import Holders, ListRelease, Lists, require_window
+from recloak._related.model import Holders, ListRelease, require_window
 from recloak._related.options import BoundOptions, SimilarityOptions
 from recloak._related.residual import residual_risk
 from recloak._related.similarity import nearest
+from recloak._related.source_check import require_source
 from recloak._related.verifier import HistoryVerdict
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ def verify(
     delta, window, evidence, knowledge
         The bound, as in `publish`; what is not given is taken from the last release.
     residual
-        Also sample what an observer learns who knows this many items of which only some moved.
+        Also sample what an observer learns who knows this many items, only some of which moved.
     seed, rng
         A seed or a numpy generator for the sample; with neither the system draws a seed.
 
@@ -95,7 +97,8 @@ def verify(
     Raises
     ------
     InputError
-        If there is no history, the source cannot be read, or the window is longer than the history.
+        If the history holds no release, the source cannot be read or is not the one behind the history, or the window
+        is longer than the history.
 
     Examples
     --------
@@ -105,26 +108,28 @@ def verify(
     >>> recloak.related.verify("lists.db", "ratings.csv").passed
     True
     """
-    chance, ratings = seed_or_rng(seed, rng), as_ratings(source)
-    if residual is not None and residual < 2:
-        raise OptionError(f"residual must be at least 2, got {residual}")
+    generator, ratings = seed_or_rng(seed, rng), as_ratings(source)
+    residual = None if residual is None else at_least(2, "residual", residual)
     with opened(history) as store:
-        records, lists = store.releases, published(store, ratings.item_ids)
+        records = store.releases
+        if not records:
+            raise InputError(f"{store.name}: there is no release to verify")
+        require_source(store, ratings)
+        lists = published(store, ratings.item_ids)
     named = {"delta": delta, "window": window, "evidence": evidence, "knowledge": knowledge}
     bound = _claimed(records, {name: value for name, value in named.items() if value is not None})
     if window is not None:
         require_window(bound, len(lists))
     holders = Holders.of(ratings)
-    sampled = None
-    verdict = verifier.verify(lists, holders, bound)
-    if residual is not None and len(lists) > 1:
-        sampled = residual_risk(lists, holders, ratings, bound, known=residual, rng=chance)
-    return replace(verdict.named(ratings.item_ids), residual=sampled)
+    verdict = verifier.verify(lists, holders, bound).named(ratings.item_ids)
+    if residual is None or len(lists) < 2:
+        return verdict
+    return replace(verdict, residual=residual_risk(lists, holders, ratings, bound, known=residual, rng=generator))
 
 
 def _claimed(records: tuple[ReleaseRecord, ...], named: dict[str, Any]) -> BoundOptions:
-    """Return the bound of the last release with what was named instead."""
-    claimed = records[-1].settings["bound"] if records else {}
+    """Return the bound of the last release, changed by the given options."""
+    claimed = records[-1].settings["bound"]
     if "window" in named:
         named["window"] = bound_of(named["window"]).window
     return BoundOptions.from_mapping({**claimed, **named})
@@ -168,7 +173,7 @@ def attack(
     Raises
     ------
     InputError
-        If the history holds fewer than two releases, or the source cannot be read.
+        If the history holds fewer than two releases, or the source cannot be read or is not the one behind it.
 
     Examples
     --------
@@ -178,24 +183,20 @@ def attack(
     >>> recloak.related.attack("lists.db", "ratings.csv", known=2, seed=0)
     <PassiveAttack: 4 scores, true lists attacked too>
     """
-    if window < 2:
-        raise OptionError(f"window must be at least 2, got {window}")
-    chance, options = seed_or_rng(seed, rng), PassiveOptions(known=known, targets=targets)
+    window = at_least(2, "window", window)
+    generator, options = seed_or_rng(seed, rng), PassiveOptions(known=known, targets=targets)
     ratings = as_ratings(source)
     with opened(history) as store:
+        require_source(store, ratings)
         records, shown = store.releases, published(store, ratings.item_ids)
     original = None
     if not any(one.settings.get("given") for one in records):
-        original = tuple(passive.attack(_true(records, ratings), ratings, options, window=window, rng=chance))
-    seen = tuple(passive.attack(shown, ratings, options, window=window, rng=chance))
-    return PassiveAttack(seen, original)
+        true = [_true_release(one, ratings) for one in records]
+        original = tuple(passive.attack(true, ratings, options, window=window, rng=generator))
+    return PassiveAttack(tuple(passive.attack(shown, ratings, options, window=window, rng=generator)), original)
 
 
-def _true(records: tuple[ReleaseRecord, ...], ratings: Ratings) -> list[ListRelease]:
-    """Make the true lists of stored releases anew."""
-    return [ListRelease(one.number, one.time, _true_lists(one, ratings)) for one in records]
-
-
-def _true_lists(one: ReleaseRecord, ratings: Ratings) -> Lists:
-    similarity = SimilarityOptions.from_mapping(one.settings["similarity"])
-    return nearest(ratings.until(one.time), one.top, similarity)
+def _true_release(record: ReleaseRecord, ratings: Ratings) -> ListRelease:
+    """Compute the true lists of a stored release again."""
+    similarity = SimilarityOptions.from_mapping(record.settings["similarity"])
+    return ListRelease(record.number, record.time, nearest(ratings.until(record.time), record.top, similarity))

@@ -6,20 +6,18 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from recloak._core.errors import OptionError
 from recloak._library.engines import on_spark, require_files, spark_session
-from recloak._library.histories import HistoryLike, Window, bound_of, opened
-from recloak._library.moments import Moment, as_seconds
+from recloak._library.related_arguments import HistoryLike, Moment, Window, as_seconds, bound_of, opened
 from recloak._library.sources import Source, as_ratings
 from recloak._ratings.ids import IdMap
 from recloak._ratings.table_input import as_polars
-from recloak._related import lists as true_lists
-from recloak._related import nightly
-from recloak._related.history import table_of
-from recloak._related.list_files import RelatedLists, named_lists
+from recloak._related import publish_lists
+from recloak._related.history import record_of, table_of
+from recloak._related.lists import RelatedLists, lists_from_table, named_lists, read_lists
 from recloak._related.model import Lists
-from recloak._related.nightly import PublishedRelease
 from recloak._related.options import MethodOptions, SimilarityOptions
+from recloak._related.publish_lists import PublishedRelease
+from recloak._related.similarity import nearest
 
 if TYPE_CHECKING:
     from recloak._library.sources import RatingsLike, Table
@@ -37,7 +35,7 @@ def build(
     master: str | None = None,
     conf: Sequence[str] = (),
 ) -> RelatedLists:
-    """Return for every item its most similar others: the true lists, which are not safe to publish again and again.
+    """Return for every item its most similar others: the true lists, which are not safe to publish repeatedly.
 
     Parameters
     ----------
@@ -54,7 +52,7 @@ def build(
     min_support
         Fewest co-raters that two related items must have.
     engine, master, conf
-        ``spark`` does the work on a Spark cluster, with its master and settings; the source must then be files.
+        ``spark`` runs on a Spark cluster, with its master and settings; the source must then be files.
 
     Returns
     -------
@@ -79,7 +77,7 @@ def build(
         with spark_session(master, conf) as spark:
             return _build_on_spark(spark, files, top, options, seconds)
     ratings = as_ratings(source)
-    return named_lists(true_lists.build(ratings, top, options, until=seconds), ratings.item_ids)
+    return named_lists(nearest(ratings if seconds is None else ratings.until(seconds), top, options), ratings.item_ids)
 
 
 def _build_on_spark(
@@ -116,7 +114,7 @@ def publish(
     Parameters
     ----------
     history
-        An open `History`, a file, or a ``postgresql://`` address; made where there is none.
+        An open `History`, a file, or a ``postgresql://`` address; created if there is none.
     source
         Ratings with times: a path, several paths, a table or `Ratings`.
     delta
@@ -172,13 +170,15 @@ def publish(
     seconds, ratings = None if until is None else as_seconds(until), as_ratings(source)
     given = None if lists is None else _given_lists(lists, ratings.item_ids)
     with opened(history, create=True) as store:
-        return nightly.publish(store, ratings, bound=bound, method=how, similarity=options, lists=given, until=seconds)
+        return publish_lists.publish(
+            store, ratings, bound=bound, method=how, similarity=options, lists=given, until=seconds
+        )
 
 
 def _given_lists(given: Table | RelatedLists | str | os.PathLike[str], item_ids: IdMap) -> Lists:
     if isinstance(given, str | os.PathLike):
-        return true_lists.read_lists(os.fspath(given), item_ids)
-    return true_lists.lists_from_table(as_polars(given), item_ids)
+        return read_lists(os.fspath(given), item_ids)
+    return lists_from_table(as_polars(given), item_ids)
 
 
 def export(history: HistoryLike, *, release: int | str | None = None) -> RelatedLists:
@@ -209,11 +209,8 @@ def export(history: HistoryLike, *, release: int | str | None = None) -> Related
     <RelatedLists: 1 release, 6 items, 18 entries>
     """
     with opened(history) as store:
-        by_number = {str(one.number): one for one in store.releases}
-        if release == "last" and by_number:
-            release = max(one.number for one in by_number.values())
-        if release is not None and str(release) not in by_number:
-            raise OptionError(f"{store.name}: there is no release {release}; there are {len(by_number)}")
-        chosen = list(by_number.values()) if release is None else [by_number[str(release)]]
-        table = table_of(store, *([] if release is None else [one.number for one in chosen]))
+        chosen = store.releases
+        if release is not None:
+            chosen = chosen[-1:] if release == "last" and chosen else (record_of(store, release),)
+        table = table_of(store, *(() if release is None else (chosen[0].number,)))
     return RelatedLists(table, table["item"].n_unique(), max((one.top for one in chosen), default=0))

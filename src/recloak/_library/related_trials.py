@@ -7,12 +7,12 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from recloak._core.randomness import Rng, seed_or_rng
-from recloak._library.histories import HistoryLike, Window, bound_of, opened
+from recloak._library.arguments import several
+from recloak._library.related_arguments import HistoryLike, Window, bound_of, opened
 from recloak._library.sources import as_ratings
-from recloak._related import delta_advice, simulation
-from recloak._related.delta_advice import DELTAS, DeltaAdvice
+from recloak._related import simulation
 from recloak._related.options import EVIDENCE, MethodOptions, ProtocolOptions, SimilarityOptions
-from recloak._related.simulation import Simulation
+from recloak._related.simulation import DELTAS, DeltaAdvice, Simulation
 
 if TYPE_CHECKING:
     from recloak._library.sources import RatingsLike
@@ -56,14 +56,14 @@ def simulate(
     similarity, shrinkage, min_support
         How similar items are found; see `build`.
     history
-        Where to keep the releases, so that a run that was broken off goes on from there.
+        Where to store the releases, so that an interrupted run continues from there.
     seed, rng
         A seed or a numpy generator for the noise of ``rp``; with neither the system draws a seed.
 
     Returns
     -------
     Simulation
-        What every release cost and gave away.
+        The cost of every release, and what it gave away.
 
     Raises
     ------
@@ -81,10 +81,10 @@ def simulate(
     bound = bound_of(window, delta=delta, evidence=evidence, knowledge=knowledge)
     how = MethodOptions(top=top, method=method, literal=literal, candidates=candidates, budget=budget)
     options = SimilarityOptions(similarity=similarity, shrinkage=shrinkage, min_support=min_support)
-    chance, ratings = seed_or_rng(seed, rng), as_ratings(source)
+    generator, ratings = seed_or_rng(seed, rng), as_ratings(source)
     with nullcontext() if history is None else opened(history, create=True) as store:
         return simulation.simulate(
-            ratings, protocol=protocol, bound=bound, method=how, similarity=options, history=store, rng=chance
+            ratings, protocol=protocol, bound=bound, method=how, similarity=options, history=store, rng=generator
         )
 
 
@@ -103,7 +103,7 @@ def advise(
     shrinkage: float = 0.0,
     min_support: int = 1,
 ) -> DeltaAdvice:
-    """Return what each delta would cost on these ratings, before anything is published.
+    """Return the cost of each delta on these ratings, before anything is published.
 
     Parameters
     ----------
@@ -141,10 +141,10 @@ def advise(
     >>> all(one.max_breach <= one.delta for one in advice)
     True
     """
-    return delta_advice.advise(
+    return simulation.advise_delta(
         as_ratings(source),
-        deltas=tuple(deltas),
-        evidence=tuple(evidence),
+        deltas=several("deltas", deltas, "[0.1, 0.4]"),
+        evidence=several("evidence", evidence, '["fresh"]'),
         protocol=ProtocolOptions(initial=initial, gap=gap),
         window=bound_of(window).window,
         method=MethodOptions(top=top, candidates=candidates, budget=budget),

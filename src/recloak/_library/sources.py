@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -37,7 +38,7 @@ class Source:
     ----------
     paths
         A file, a folder, or several of them that are read as one source.
-    reader, user, item, rating, time, scale, skip_bad
+    reader, user, item, rating, time, scale, skip_bad, no_limit
         As in `read`.
 
     Examples
@@ -61,12 +62,13 @@ class Source:
         time: str | int | None = None,
         scale: ScaleLike | None = None,
         skip_bad: bool = False,
+        no_limit: bool = False,
     ) -> None:
         given = (paths,) if isinstance(paths, str | os.PathLike) else tuple(paths)
         if not given:
             raise InputError("a source must be at least one path, got none")
         object.__setattr__(self, "paths", tuple(os.fspath(path) for path in given))
-        object.__setattr__(self, "options", read_options(reader, user, item, rating, time, scale, skip_bad))
+        object.__setattr__(self, "options", read_options(reader, user, item, rating, time, scale, skip_bad, no_limit))
 
     def __repr__(self) -> str:
         return counted(self, self.name)
@@ -80,19 +82,27 @@ class Source:
 
 def read_options(
     reader: str | None, user: str | int | None, item: str | int | None, rating: str | int | None,
-    time: str | int | None, scale: ScaleLike | None, skip_bad: bool,
+    time: str | int | None, scale: ScaleLike | None, skip_bad: bool, no_limit: bool,
 ) -> ReadOptions:  # fmt: skip
     """Return the options of reading; a column may be named by a number, a scale by its two ends."""
     columns = {"user": user, "item": item, "rating": rating, "time": time}
     named = {role: None if name is None else str(name) for role, name in columns.items()}
-    return ReadOptions(reader=reader, **named, scale=_ends(scale), skip_bad=skip_bad)
+    return ReadOptions(reader=reader, **named, scale=_ends(scale), skip_bad=skip_bad, no_limit=no_limit)
 
 
 def _ends(scale: ScaleLike | None) -> str | None:
     if scale is None or isinstance(scale, str):
         return scale
-    low, high = scale if isinstance(scale, tuple) else (scale.low, scale.high)
-    return f"{low!r},{high!r}"
+    from recloak._ratings.model import Scale
+
+    if isinstance(scale, Scale):
+        scale = (scale.low, scale.high)
+    ends = tuple(scale) if isinstance(scale, tuple | list) else ()
+    if len(ends) != 2 or not all(isinstance(end, Real) for end in ends):
+        raise OptionError(f"scale must be its two ends, such as (1, 5), got {scale!r}")
+    if not float(ends[0]) < float(ends[1]):
+        raise OptionError(f"scale must be (LOW, HIGH) with LOW below HIGH, got {scale!r}")
+    return ",".join(repr(end if isinstance(end, int) else float(end)) for end in ends)
 
 
 def read(
@@ -105,13 +115,15 @@ def read(
     time: str | int | None = None,
     scale: ScaleLike | None = None,
     skip_bad: bool = False,
+    no_limit: bool = False,
 ) -> Ratings:
     """Read ratings from files, a table or a sparse matrix.
 
     Parameters
     ----------
     source
-        A file or folder, several of them, a polars, pandas or Arrow table, a scipy sparse matrix, or a `Source`.
+        A file, pipe or folder (``"-"``: the standard input), several of them, a polars, pandas or Arrow table,
+        a scipy sparse matrix, or a `Source`.
     reader
         The layout of the files (``csv``, ``movielens``, ...), where it is not recognised by itself.
     user, item, rating, time
@@ -120,6 +132,8 @@ def read(
         The ratings that can be right, as ``(low, high)``, `Scale` or ``"LOW,HIGH"``; others are bad rows.
     skip_bad
         Drop and count rows that cannot be right instead of stopping at the first; for files.
+    no_limit
+        Read files that unpack to more than 200 times their size, and lines of more than 1 MB.
 
     Returns
     -------
@@ -140,7 +154,7 @@ def read(
     >>> recloak.read(pl.DataFrame({"user": ["a", "b"], "item": ["x", "x"], "rating": [4, 5]}))
     <Ratings: 2 users, 1 item, 2 ratings>
     """
-    options = read_options(reader, user, item, rating, time, scale, skip_bad)
+    options = read_options(reader, user, item, rating, time, scale, skip_bad, no_limit)
     return as_ratings(source, None if options == ReadOptions() else options)
 
 
@@ -185,10 +199,17 @@ def _from_memory(given: Any, options: ReadOptions) -> Ratings:
     if hasattr(given, "__arrow_c_stream__") or hasattr(given, "collect"):
         _refuse_others(options, ("user", "item", "rating", "time", "scale"), "a table")
         return ratings_from_table(given, **options.columns(), scale=options.bounds())
+    if isinstance(given, list | tuple):
+        other = next((type(one).__name__ for one in given if not _is_path(one)), None)
+        raise InputError("the list of paths is empty" if other is None else f"a list must hold paths, got {other}")
     raise InputError(
         "ratings must be a path, several paths, a polars, pandas or Arrow table, a scipy sparse matrix or Ratings, "
         f"got {type(given).__name__}"
     )
+
+
+def _is_path(given: object) -> bool:
+    return isinstance(given, str | os.PathLike)
 
 
 def _refuse_others(options: ReadOptions, allowed: tuple[str, ...], kind: str) -> None:

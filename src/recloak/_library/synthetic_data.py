@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from recloak._core.randomness import Rng
     from recloak._library.sources import PathLike
     from recloak._ratings.model import Ratings
-    from recloak._ratings.synthetic.synthetic_files import Written
+    from recloak._ratings.synthetic.synthetic_files import SyntheticFiles
 
 
 @overload
@@ -26,7 +26,7 @@ def synth(
     ratings: int | None = None, format: str | None = None, titles: bool = False, mentions: bool = False,
     mentioners: float = 0.05, rated: float = 0.82, exponent: float = 1.8, lure: float = 0.5,
     seed: int | None = None, rng: Rng = None,
-) -> Written: ...  # fmt: skip
+) -> SyntheticFiles: ...  # fmt: skip
 def synth(
     out: PathLike | None = None,
     *,
@@ -43,7 +43,7 @@ def synth(
     lure: float = 0.5,
     seed: int | None = None,
     rng: Rng = None,
-) -> Ratings | Written:
+) -> Ratings | SyntheticFiles:
     """Make synthetic ratings with the shape of a real data set.
 
     Parameters
@@ -65,7 +65,7 @@ def synth(
 
     Returns
     -------
-    Ratings or Written
+    Ratings or SyntheticFiles
         The ratings; with ``out`` what was written where, with counts and the seed.
 
     Raises
@@ -84,13 +84,13 @@ def synth(
     shape = SynthOptions(preset=preset, users=users, items=items, ratings=ratings)
     files = FileOptions(format=format, titles=titles, mentions=mentions)
     forum = MentionOptions(mentioners=mentioners, rated=rated, exponent=exponent, lure=lure)
-    chance = seed_or_rng(seed, rng)
+    generator = seed_or_rng(seed, rng)
     if out is None:
         if files != FileOptions() or forum != MentionOptions():
             raise OptionError("titles, mentions and a format are for files: give out as well")
         from recloak._ratings.synthetic.rating_stream import synthesise
 
-        return synthesise(shape, rng=chance)
+        return synthesise(shape, rng=generator)
     from recloak._ratings.synthetic.synthetic_files import write_synthetic
 
-    return write_synthetic(os.fspath(out), shape, files, forum, rng=chance)
+    return write_synthetic(os.fspath(out), shape, files, forum, rng=generator)

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recloak._library.arguments import at_least, diversity_text
 from recloak._library.engines import on_spark, require_files, spark_session
-from recloak._library.opened_releases import mapping_of, mapping_path, written_aside
+from recloak._library.opened_releases import mapping_path, other_counts, written_aside
 from recloak._library.sources import as_ratings
 from recloak._releases.model.release_format import MANIFEST
 
@@ -26,6 +27,7 @@ def verify(
     original: RatingsLike | None = None,
     diversity: Diversity | str | None = None,
     private: PathLike | None = None,
+    content: bool = False,
     engine: str = "local",
     master: str | None = None,
     conf: Sequence[str] = (),
@@ -44,6 +46,9 @@ def verify(
         Demand this diversity (``"B,L"``); by default the one that the release claims.
     private
         The folder that says who is who, to check a cap on links; by default the one that `publish` makes.
+    content
+        Judge only what the tables hold and not how every byte of them is written: for releases of other tools, or of
+        earlier versions. The verdict says so.
     engine, master, conf
         ``"local"`` or ``"spark"``, and Spark's master and settings (``"KEY=VALUE"``).
 
@@ -64,31 +69,38 @@ def verify(
     >>> recloak.verify(release)
     <Verdict: pass, k required 3, found 3, 30 users in 10 groups>
     """
-    spark = on_spark(engine, master, conf)
+    spark, k = on_spark(engine, master, conf), None if k is None else at_least(2, "k", k)
+    diversity = diversity_text(diversity)
     with written_aside(release) as (folder, default):
         hidden = private if private is not None else default
         if spark:
-            verdict = _on_spark(folder, k, original, diversity, hidden, (master, tuple(conf)))
+            verdict = _on_spark(folder, k, original, diversity, hidden, content, (master, tuple(conf)))
         else:
-            verdict = _here(folder, k, original, diversity, hidden)
+            verdict = _here(folder, k, original, diversity, hidden, content)
         unchecked = _claims_about_source(folder) if original is None and verdict.passed else ()
     return replace(verdict, unchecked=unchecked)
 
 
 def _here(
     folder: Path, k: int | None, original: RatingsLike | None, diversity: Diversity | str | None,
-    private: PathLike | None,
+    private: PathLike | None, content: bool,
 ) -> Verdict:  # fmt: skip
+    import polars as pl
+
     from recloak._releases.verifier import verify as verify_here
 
-    source = None if original is None else as_ratings(original)
-    mapping = None if original is None else mapping_of(folder, private)
-    return verify_here(folder, k=k, original=source, diversity=diversity, mapping=mapping)
+    if original is None:
+        return verify_here(folder, k=k, diversity=diversity, content=content)
+    source, path = as_ratings(original).compact(), mapping_path(folder, private)
+    mapping = None if path is None else pl.read_parquet(path)
+    verdict = verify_here(folder, k=k, original=source, diversity=diversity, mapping=mapping, content=content)
+    different = None if path is None or not verdict.passed else other_counts(path.parent, source)
+    return verdict if different is None else replace(verdict, problems=(different,))
 
 
 def _on_spark(
     folder: Path, k: int | None, original: RatingsLike | None, diversity: Diversity | str | None,
-    private: PathLike | None, session: tuple[str | None, tuple[str, ...]],
+    private: PathLike | None, content: bool, session: tuple[str | None, tuple[str, ...]],
 ) -> Verdict:  # fmt: skip
     files = None if original is None else require_files(original)
     with spark_session(*session) as spark:
@@ -96,10 +108,12 @@ def _on_spark(
         from recloak._spark.verification import verify as verify_there
 
         if files is None:
-            return verify_there(spark, folder, k=k, diversity=diversity)
+            return verify_there(spark, folder, k=k, diversity=diversity, content=content)
         mapping = mapping_path(folder, private)
         with opened_blocks(spark, files.paths, files.options) as blocks:
-            return verify_there(spark, folder, k=k, original=blocks, diversity=diversity, mapping=mapping)
+            return verify_there(
+                spark, folder, k=k, original=blocks, diversity=diversity, mapping=mapping, content=content
+            )
 
 
 def _claims_about_source(folder: Path) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.errors import OptionError
-from recloak._core.results import counted
+from recloak._core.results import counted, plural
 from recloak._mentions.algorithms import Candidates, gains
 from recloak._mentions.draft_rank_kernels import survey
 from recloak._mentions.options import IdentifyOptions
@@ -116,7 +116,8 @@ class Advice:
 
     def __repr__(self) -> str:
         state = "hidden" if self.hidden else "not hidden"
-        return counted(self, f"k = {self.k}", f"place {self.before} before, {self.after} after", state)
+        unknown = [plural(self.n_unknown, "unknown item")] if self.n_unknown else []
+        return counted(self, f"k = {self.k}", f"place {self.before} before, {self.after} after", state, *unknown)
 
     def to_json(self) -> dict[str, Any]:
         """Return the advice, ready for JSON."""

@@ -225,7 +225,6 @@ def _trial(
 
 
 def _best(tried: list[Rates]) -> Rates:
-    """Return the best of several tries at each k."""
     best = [max(tried, key=lambda rates, n=n: rates.rate[n]) for n in range(len(LEVELS))]  # type: ignore[misc]
     names = ("rate", "low", "high", "optimistic", "pessimistic")
     return Rates(LEVELS, *(tuple(getattr(one, name)[n] for n, one in enumerate(best)) for name in names))

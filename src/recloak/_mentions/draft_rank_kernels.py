@@ -5,11 +5,9 @@ a candidate's: a candidate is above the user where the gap is below 0 and tied w
 A change of the draft moves every gap by its *effect*, ``w (mine - theirs)``: the weight of the mention where the user
 rated it and the candidate did not, its negative the other way round, else 0. Most candidates are so far behind that no
 change can make them tied; they are dropped after the first pass, exactly, so that a change costs as many steps as
-there are candidates in reach. *Lures* are the decoys of `_mentions.advisor`; an attacker *hears* a mention that they do
-not ignore. The loops release the GIL and share nothing, so threads may run them at once.
+there are candidates in reach. An attacker *uses* a mention that they do not ignore. The loops release the GIL and
+share nothing, so threads may run them at once.
 """
-
-from __future__ import annotations
 
 import numpy as np
 
@@ -17,54 +15,54 @@ from recloak._core.compiling import njit
 from recloak._mentions.identification_kernels import TIE
 
 MOST_DROPS = 4  # as many mentions of a draft may be left out together
-SHOWN_ADDS = 3  # as many lures are tried one by one
+SHOWN_ADDS = 3  # as many decoys are tried one by one
 _MARGIN = 1e-6  # sums in another order differ by less: rounding drops nobody in reach
 
 
 @njit(cache=True, nogil=True)
 def survey(  # type: ignore[no-untyped-def] # noqa: PLR0917 (a kernel takes its arrays one by one)
-    me, earlier, draft, lures, mine, heard, weights, tried, greedy, border, indptr, users, n_listed
+    me, earlier, draft, decoys, mine, used, weights, tried, greedy, border, indptr, users, n_listed
 ):
     """Return the expected place before the worst attacker for a draft and for every change of it that is tried.
 
-    ``mine``, ``heard`` and ``weights`` follow ``earlier``, ``draft`` and ``lures``: whether the user rated each of
+    ``mine``, ``used`` and ``weights`` follow ``earlier``, ``draft`` and ``decoys``: whether the user rated each of
     them, which attackers (columns) do not ignore it, and what it adds to the score of whoever rated it. ``tried`` are
     the positions in the draft that may be left out together, in that order or, where ``greedy``, in the best.
 
     Return the place by earlier mentions alone; (1 + n_draft + n_shown) places of the draft as it is, without each
-    mention, with each of the first `SHOWN_ADDS` lures; the order of leaving out; and a table of places by how many of
-    that order are left out (rows) and how many lures are added (columns), as far as needed to find the fewest changes
+    mention, with each of the first `SHOWN_ADDS` decoys; the order of leaving out; and a table of places by how many of
+    that order are left out (rows) and how many decoys are added (columns), as far as needed to find the fewest changes
     that reach beyond ``border``.
     """
     n_old = len(earlier)
-    score, own = np.zeros((n_listed, heard.shape[1])), np.zeros(heard.shape[1])
-    _hear(earlier, mine, heard, weights, indptr, users, score, own)
-    n_heard = heard[:n_old].sum(axis=0)
-    before = _stand(score, own, n_heard, me)
-    mine, heard, weights = mine[n_old:], heard[n_old:], weights[n_old:]
-    _hear(draft, mine, heard, weights, indptr, users, score, own)
-    n_heard += heard[: len(draft)].sum(axis=0)
-    near = _in_reach(me, len(draft), lures, mine, weights, indptr, users, score, own)
+    score, own = np.zeros((n_listed, used.shape[1])), np.zeros(used.shape[1])
+    _add_mentions(earlier, mine, used, weights, indptr, users, score, own)
+    n_used = used[:n_old].sum(axis=0)
+    before = _stand(score, own, n_used, me)
+    mine, used, weights = mine[n_old:], used[n_old:], weights[n_old:]
+    _add_mentions(draft, mine, used, weights, indptr, users, score, own)
+    n_used += used[: len(draft)].sum(axis=0)
+    near = _in_reach(me, len(draft), decoys, mine, weights, indptr, users, score, own)
     gaps = _gaps(near, score, own)
-    effects = np.empty((len(draft) + len(lures), len(near)))
+    effects = np.empty((len(draft) + len(decoys), len(near)))
     _effects(draft, mine, near, weights, indptr, users, n_listed, effects)
-    _effects(lures, mine[len(draft) :], near, weights[len(draft) :], indptr, users, n_listed, effects[len(draft) :])
-    singles = _singles(gaps, effects, heard, n_heard, len(draft), min(SHOWN_ADDS, len(lures)))
+    _effects(decoys, mine[len(draft) :], near, weights[len(draft) :], indptr, users, n_listed, effects[len(draft) :])
+    singles = _singles(gaps, effects, used, n_used, len(draft), min(SHOWN_ADDS, len(decoys)))
     order = tried[:MOST_DROPS]
     if greedy:
-        order = _order(gaps.copy(), effects, heard, n_heard.copy(), tried)
-    return before, singles, order, _table(gaps, effects, heard, n_heard, order, len(draft), border)
+        order = _order(gaps.copy(), effects, used, n_used.copy(), tried)
+    return before, singles, order, _table(gaps, effects, used, n_used, order, len(draft), border)
 
 
 @njit(cache=True)
-def _hear(items, mine, heard, weights, indptr, users, score, own):  # type: ignore[no-untyped-def]
-    """Add each mention to the scores of its raters and of the user, for the attackers that hear it."""
+def _add_mentions(items, mine, used, weights, indptr, users, score, own):  # type: ignore[no-untyped-def]
+    """Add each mention to the scores of its raters and of the user, for the attackers that use it."""
     added = np.empty(len(own))
     for n in range(len(items)):
         if weights[n] == 0.0:
             continue
         for a in range(len(own)):
-            added[a] = weights[n] * heard[n, a]
+            added[a] = weights[n] * used[n, a]
             own[a] += added[a] * mine[n]
         for entry in range(indptr[items[n]], indptr[items[n] + 1]):
             for a in range(len(own)):
@@ -72,11 +70,10 @@ def _hear(items, mine, heard, weights, indptr, users, score, own):  # type: igno
 
 
 @njit(cache=True)
-def _stand(score, own, n_heard, me):  # type: ignore[no-untyped-def]
-    """Return the place before the worst attacker over all candidates."""
+def _stand(score, own, n_used, me):  # type: ignore[no-untyped-def]
     everyone = np.arange(len(score))
     gaps = _gaps(everyone[everyone != me], score, own)
-    return _place(gaps, np.zeros(gaps.shape[1]), np.zeros(len(own), np.int64), n_heard)
+    return _place(gaps, np.zeros(gaps.shape[1]), np.zeros(len(own), np.int64), n_used)
 
 
 @njit(cache=True)
@@ -103,11 +100,11 @@ def _largest(numbers, count):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _in_reach(me, n_draft, lures, mine, weights, indptr, users, score, own):  # type: ignore[no-untyped-def]
-    """Return the candidates that leaving out up to `MOST_DROPS` mentions and adding all lures could make tied."""
+def _in_reach(me, n_draft, decoys, mine, weights, indptr, users, score, own):  # type: ignore[no-untyped-def]
+    """Return the candidates that leaving out up to `MOST_DROPS` mentions and adding all decoys could make tied."""
     helped = np.zeros(len(score))
-    for n in range(len(lures)):
-        for entry in range(indptr[lures[n]], indptr[lures[n] + 1]):
+    for n in range(len(decoys)):
+        for entry in range(indptr[decoys[n]], indptr[decoys[n] + 1]):
             helped[users[entry]] += max(weights[n_draft + n], 0.0)
     most = np.zeros(n_draft)
     for n in range(n_draft):
@@ -139,15 +136,15 @@ def _effects(items, mine, near, weights, indptr, users, n_listed, effects):  # t
 
 
 @njit(cache=True)
-def _place(gaps, effect, times, n_heard):  # type: ignore[no-untyped-def]
-    """Return the place before the worst attacker once each attacker heard a mention ``times`` more (-1: left out).
+def _place(gaps, effect, times, n_used):  # type: ignore[no-untyped-def]
+    """Return the place before the worst attacker once each attacker used a mention ``times`` more (-1: left out).
 
     The place is the expected one: those above, and half of those tied, including the user. An attacker who ignores
     every mention uses all of them, as the first one does.
     """
     worst = np.inf
     for a in range(len(gaps)):
-        if a > 0 and n_heard[a] + times[a] == 0:
+        if a > 0 and n_used[a] + times[a] == 0:
             continue
         better, tied, moved = 0, 1, float(times[a])
         for n in range(gaps.shape[1]):
@@ -159,59 +156,58 @@ def _place(gaps, effect, times, n_heard):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _move(gaps, effect, times, n_heard):  # type: ignore[no-untyped-def]
-    """Apply such a change."""
+def _move(gaps, effect, times, n_used):  # type: ignore[no-untyped-def]
     for a in range(len(gaps)):
         gaps[a] += times[a] * effect
-        n_heard[a] += times[a]
+        n_used[a] += times[a]
 
 
 @njit(cache=True)
-def _singles(gaps, effects, heard, n_heard, n_draft, shown):  # type: ignore[no-untyped-def]
+def _singles(gaps, effects, used, n_used, n_draft, shown):  # type: ignore[no-untyped-def]
     places = np.empty(1 + n_draft + shown)
-    places[0] = _place(gaps, np.zeros(gaps.shape[1]), np.zeros(len(n_heard), np.int64), n_heard)
+    places[0] = _place(gaps, np.zeros(gaps.shape[1]), np.zeros(len(n_used), np.int64), n_used)
     for n in range(n_draft + shown):
-        times = heard[n] if n >= n_draft else -heard[n]
-        places[1 + n] = _place(gaps, effects[n], times, n_heard)
+        times = used[n] if n >= n_draft else -used[n]
+        places[1 + n] = _place(gaps, effects[n], times, n_used)
     return places
 
 
 @njit(cache=True)
-def _order(gaps, effects, heard, n_heard, tried):  # type: ignore[no-untyped-def]
+def _order(gaps, effects, used, n_used, tried):  # type: ignore[no-untyped-def]
     """Return mentions to leave out one by one, each time the one that hides best, the first among equals."""
     left = tried.copy()
     chosen = np.empty(min(MOST_DROPS, len(tried)), np.int64)
     for step in range(len(chosen)):
         best, farthest = 0, -np.inf
         for n in range(len(left)):
-            place = _place(gaps, effects[left[n]], -heard[left[n]], n_heard)
+            place = _place(gaps, effects[left[n]], -used[left[n]], n_used)
             if place > farthest:
                 best, farthest = n, place
         chosen[step] = left[best]
-        _move(gaps, effects[left[best]], -heard[left[best]], n_heard)
+        _move(gaps, effects[left[best]], -used[left[best]], n_used)
         left = np.concatenate((left[:best], left[best + 1 :]))
     return chosen
 
 
 @njit(cache=True)
-def _table(gaps, effects, heard, n_heard, order, n_draft, border):  # type: ignore[no-untyped-def]
-    """Return the places by number of mentions left out (rows) and of lures added (columns).
+def _table(gaps, effects, used, n_used, order, n_draft, border):  # type: ignore[no-untyped-def]
+    """Return the places by number of mentions left out (rows) and of decoys added (columns).
 
     Once some number of changes reaches beyond the border, larger numbers are not tried: their places stay 1.
     """
-    n_lures = len(effects) - n_draft
-    places = np.ones((len(order) + 1, n_lures + 1))
-    enough = len(order) + n_lures
+    n_decoys = len(effects) - n_draft
+    places = np.ones((len(order) + 1, n_decoys + 1))
+    enough = len(order) + n_decoys
     none = np.zeros(gaps.shape[1])
     for n_drops in range(len(order) + 1):
         if n_drops > enough:
             break
         if n_drops:
-            _move(gaps, effects[order[n_drops - 1]], -heard[order[n_drops - 1]], n_heard)
-        moved, counted = gaps.copy(), n_heard.copy()
-        for n_adds in range(min(n_lures, enough - n_drops) + 1):
+            _move(gaps, effects[order[n_drops - 1]], -used[order[n_drops - 1]], n_used)
+        moved, counted = gaps.copy(), n_used.copy()
+        for n_adds in range(min(n_decoys, enough - n_drops) + 1):
             if n_adds:
-                _move(moved, effects[n_draft + n_adds - 1], heard[n_draft + n_adds - 1], counted)
+                _move(moved, effects[n_draft + n_adds - 1], used[n_draft + n_adds - 1], counted)
             places[n_drops, n_adds] = _place(moved, none, np.zeros(len(counted), np.int64), counted)
             if places[n_drops, n_adds] > border:
                 enough = n_drops + n_adds

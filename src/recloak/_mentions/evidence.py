@@ -6,13 +6,10 @@ against it. The weights are round numbers, set on the ``tune`` half of the label
 title seven times likelier.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 
-from recloak._mentions.lexicon import EVERYDAY, FUNCTION, RARE, is_name, words_in
-from recloak._mentions.text import Words
+from recloak._mentions.text import EVERYDAY, FUNCTION, RARE, Words, is_name, words_in
 from recloak._mentions.title_matching import TitleIndex, TitleMatch
 
 PRIOR, PER_SPECIFICITY = -4.2, 1.15
@@ -147,12 +144,9 @@ def _weigh_before(evidence: Evidence, words: Words, match: TitleMatch, specifici
         evidence.add(-2.5, "follows the name of another medium")
     if last in DETERMINERS and specificity < RARE and words.plain[match.first] not in DETERMINERS:
         evidence.add(-2.5, f"follows {last!r} like an ordinary word")
-    if last in words_in("date_leads") and (specificity <= 1.3 or _is_day(match.key)):
+    is_day = match.key in words_in("days") or match.key.endswith(" day")
+    if last in words_in("date_leads") and (specificity <= 1.3 or is_day):
         evidence.add(-2.5, "reads like a date or a number")
-
-
-def _is_day(key: str) -> bool:
-    return key in words_in("days") or key.endswith(" day")
 
 
 def _is_closed(words: Words, last: int) -> bool:

@@ -16,10 +16,9 @@ from recloak._core.errors import SourceError
 from recloak._core.files import written_file
 from recloak._core.progress import task
 from recloak._core.results import Tabular, counted, plural
-from recloak._mentions.lexicon import Lexicon
 from recloak._mentions.post_files import Posts, TitleList
 from recloak._mentions.table_files import match_column, read_table
-from recloak._mentions.text import words_of
+from recloak._mentions.text import Lexicon, words_of
 from recloak._mentions.title_finder import FoundTitle, find_titles
 from recloak._mentions.title_matching import TitleIndex, index_titles
 from recloak._ratings.column_roles import NAMES

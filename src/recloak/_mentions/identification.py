@@ -1,7 +1,5 @@
 """Re-identify people by what they mention: every algorithm, by number of mentions, with the reasons for failure."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,7 +47,7 @@ def identify(
         n_heavy=int(candidates.heavy.sum()),
         rated_share=_rated_share(mentions, ratings),
         bins=_bins(mentions, standings, failures(*possible, 1)),
-        reasons={str(k): _shares(failures(*possible, k)) for k in levels},
+        reasons={str(k): {why: round(mean(who), 6) for why, who in failures(*possible, k).items()} for k in levels},
         open_set=_open_set(ranked, mentions, absent, threshold, rng),
         intake=mentions.intake,
     )
@@ -72,10 +70,6 @@ def _rated_share(mentions: Mentions, ratings: Ratings) -> float | None:
     """Return the share of the mentions by present targets whose item the mentioner rated (82 % in the paper)."""
     n_mentions = int(mentions.totals[mentions.present].sum())
     return float(rated_by_mentioner(mentions, ratings).sum()) / n_mentions if n_mentions else None
-
-
-def _shares(reasons: dict[str, NDArray[np.bool_]]) -> dict[str, float]:
-    return {reason: round(mean(flags), 6) for reason, flags in reasons.items()}
 
 
 def _bins(mentions: Mentions, standings: dict[str, Standing], failed: dict[str, NDArray[np.bool_]]) -> tuple[Bin, ...]:

@@ -7,8 +7,6 @@ compiles in a fraction of the time that numba's own parallel loops take). Scores
 logarithms of equal products differ by rounding only, different products by more than 1 / |U|.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -115,8 +113,8 @@ def standings(m_indptr, m_items, wanted, targets, indptr, users, values, weights
     touched = np.empty(n_users, np.int32)
     for t in range(n_targets):
         start, stop = m_indptr[t], m_indptr[t + 1]
-        mine, said = m_items[start:stop], wanted[start:stop]
-        n_touched = gather(mine, said, indptr, users, values, weights, tolerance, any_, score, seen, touched)
+        mine, given = m_items[start:stop], wanted[start:stop]
+        n_touched = gather(mine, given, indptr, users, values, weights, tolerance, any_, score, seen, touched)
         better, tied, n_top, top = stand(targets[t], touched, n_touched, score, norms, eligible, n_eligible)
         counts[t, 0], counts[t, 1], counts[t, 2], tops[t] = better, tied, n_top, top
         clear(touched, n_touched, score, seen)

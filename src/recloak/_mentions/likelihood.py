@@ -15,8 +15,6 @@ corrects the other half, so that no target calibrates itself. Section 4.5 of pap
 target is in the data at all for future work.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,7 +52,6 @@ def rated_by_mentioner(mentions: Mentions, ratings: Ratings) -> NDArray[np.bool_
 
 
 def _folds(n_targets: int) -> NDArray[np.int64]:
-    """Return the half (0 or 1) of each target, alternating."""
     return np.arange(n_targets) % 2
 
 

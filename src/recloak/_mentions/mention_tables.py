@@ -1,7 +1,5 @@
 """Mentions from tables: who mentioned which item, and with which rating where it is known."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any
@@ -64,7 +62,7 @@ def _columns(names: list[str], **given: str | None) -> dict[str, str]:
         if match is not None:
             columns[role] = match
         elif role != "rating":
-            raise SourceError(f"no column for the {role} was recognised among {', '.join(names)}")
+            raise SourceError(f"no column for the {role} was recognised among {', '.join(names)}; call it {role}")
     return columns
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from recloak._core.errors import OptionError
 from recloak._core.intervals import wilson
 from recloak._core.results import Result, counted, plural
 
@@ -150,6 +151,8 @@ class Rates:
 
     def at(self, k: int) -> float:
         """Return the rate at one of the levels."""
+        if k not in self.k:
+            raise OptionError(f"k must be one of {', '.join(map(str, self.k))}, got {k!r}")
         return self.rate[self.k.index(k)]
 
 
@@ -219,7 +222,9 @@ class Identification(Result):
     intake: MentionIntake
 
     def __repr__(self) -> str:
-        return counted(self, plural(self.n_targets, "target"), plural(self.n_candidates, "user"))
+        absent = self.intake.n_unknown_users
+        present = [f"{self.n_targets - absent:,} of them in the ratings"] if absent else []
+        return counted(self, plural(self.n_targets, "target"), *present, plural(self.n_candidates, "user"))
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row per algorithm and k."""

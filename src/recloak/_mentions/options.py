@@ -1,7 +1,5 @@
 """The options of re-identifying people by what they mention."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from recloak._core.options import Options, option

@@ -16,8 +16,6 @@ Each of them can only lower the place in an answer, so guarded advice never says
 docs/decisions/advisor-oracle.md describes the attacks and what they learn.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import secrets
@@ -57,6 +55,8 @@ class OracleGuard:
     widely: float = 0.1  # share of the users who must have rated a mention that the asker did not rate
 
     def __post_init__(self) -> None:
+        if not isinstance(self.secret, bytes):
+            raise OptionError(f"secret must be bytes, such as b'...', got {type(self.secret).__name__}")
         if len(self.secret) < _LEAST_SECRET:
             raise OptionError(f"secret must be at least {_LEAST_SECRET} bytes, got {len(self.secret)}")
         for name in ("sample_share", "widely"):

@@ -6,8 +6,6 @@ CSV, TSV, JSONL or Parquet with an id and a title. Bytes that are not UTF-8 are 
 (as MovieLens-1M is) and replaced and counted in posts.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +15,14 @@ from typing import Any
 import polars as pl
 
 from recloak._core.errors import SourceError
-from recloak._mentions.table_files import decode, existing_file, match_column, read_any_encoding, table_suffix
+from recloak._mentions.table_files import (
+    decode,
+    existing_file,
+    file_bytes,
+    match_column,
+    read_any_encoding,
+    table_suffix,
+)
 from recloak._mentions.text import fold_all
 from recloak._mentions.titles import Title, parse
 from recloak._ratings.column_roles import NAMES, fold
@@ -60,7 +65,7 @@ def read_posts(given: Any, *, text: str | None = None, user: str | None = None) 
         return posts_from_table(_post_table(given), text=text, user=user)
     file = existing_file(given)
     if table_suffix(file) not in _TABLES:
-        lines = decode(file.read_bytes()).splitlines()
+        lines = decode(file_bytes(file)).splitlines()
         return posts_from_table(pl.DataFrame({"text": lines}, schema={"text": pl.String}))
     try:
         return posts_from_table(read_any_encoding(file), text=text, user=user)
@@ -94,20 +99,20 @@ def posts_from_table(table: pl.DataFrame, *, text: str | None = None, user: str 
     return Posts(frame, n_empty, int(frame["text"].str.contains(_REPLACED, literal=True).sum()))
 
 
-def read_titles(given: Any) -> TitleList:
+def read_titles(given: Any, *, title: str | None = None) -> TitleList:
     """Return the titles of a table, or of a file in any of the known layouts."""
     if not isinstance(given, str | os.PathLike):
-        return titles_from_table(as_polars(given))
+        return titles_from_table(as_polars(given), title=title)
     file = existing_file(given)
     if table_suffix(file) == ".dat":
         return title_list(_dat_rows(file))
-    return titles_from_table(read_any_encoding(file, latin=True), file=file)
+    return titles_from_table(read_any_encoding(file, latin=True), file=file, title=title)
 
 
-def titles_from_table(frame: pl.DataFrame, *, file: Path | None = None) -> TitleList:
+def titles_from_table(frame: pl.DataFrame, *, file: Path | None = None, title: str | None = None) -> TitleList:
     """Return the titles of a table with an id and a title; errors name the file."""
     try:
-        title = _column(frame, None, _TITLES, "title") or ""
+        title = _column(frame, title, _TITLES, "title") or ""
     except SourceError as error:
         raise SourceError(error.rule, file=file) from error
     year = _column(frame, None, _YEARS, None)
@@ -140,7 +145,7 @@ def title_list(rows: Sequence[_Row]) -> TitleList:
 def _dat_rows(file: Path) -> list[_Row]:
     """Split ``id::title::genres`` at its first and last ``::``; a title may contain colons."""
     rows: list[_Row] = []
-    for number, line in enumerate(decode(file.read_bytes(), latin=True).splitlines(), 1):
+    for number, line in enumerate(decode(file_bytes(file), latin=True).splitlines(), 1):
         if not line.strip():
             continue
         id_, separator, rest = line.partition("::")
@@ -163,5 +168,7 @@ def _column(frame: pl.DataFrame, given: str | None, known: Sequence[str], needed
         raise SourceError(f"there is no column {given!r}; the columns are {', '.join(names)}")
     match = given or match_column(names, known)
     if match is None and needed is not None:
-        raise SourceError(f"no column for the {needed} was recognised among {', '.join(names)}")
+        raise SourceError(
+            f"no column for the {needed} was recognised among {', '.join(names)}; name it with {needed}=..."
+        )
     return match

@@ -1,24 +1,37 @@
 """Tables from files: CSV, TSV, JSONL or Parquet, by the ending of the name."""
 
-from __future__ import annotations
-
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
 
 from recloak._core.errors import SourceError
 from recloak._ratings.column_roles import fold
+from recloak._ratings.opened_files import SourceFile
+from recloak._ratings.source_files import STDIN
+from recloak._ratings.table_input import FAILURES
+
+_MOST_BYTES = 1 << 32
 
 
 def existing_file(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a file; raise SourceError if there is none."""
-    file = Path(path)
-    if not file.is_file():
+    """Return the path of a file or pipe (``-``: the standard input); raise SourceError if there is none."""
+    file = Path("/dev/stdin" if os.fspath(path) == STDIN else path)
+    if not file.exists() or file.is_dir():
         raise SourceError("there is no such file", file=file)
     return file
+
+
+def file_bytes(file: Path) -> bytes:
+    """Return the bytes of a file, unpacked; raise SourceError if they are too many to be a table."""
+    with SourceFile(file) as opened, opened.stream() as stream:
+        data = stream.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise SourceError("holds more than 4 GB, too much for a table in memory", file=file)
+    return data
 
 
 def table_suffix(file: Path) -> str:
@@ -38,32 +51,35 @@ def read_table(path: str | os.PathLike[str]) -> pl.DataFrame:
     """Return the table of a file, which must be UTF-8."""
     file = existing_file(path)
     suffix = table_suffix(file) or ".csv"
-    try:
-        if suffix == ".parquet":
-            return pl.read_parquet(file)
-        if suffix in (".jsonl", ".ndjson"):
-            return pl.read_ndjson(file)
-        separator = "\t" if suffix in (".tsv", ".inter") else ","
-        return _without_types(pl.read_csv(file, separator=separator, infer_schema_length=None))
-    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-        raise SourceError(f"it cannot be read as {suffix[1:]}: {str(error).splitlines()[0]}", file=file) from error
+    with _telling(file, suffix[1:]):
+        return _parsed(file, suffix, lambda data: data)
 
 
 def read_any_encoding(file: Path, *, latin: bool = False) -> pl.DataFrame:
     """Return the table of a file that need not be UTF-8; see `decode`."""
-    suffix = table_suffix(file)
+    with _telling(file, "a table"):
+        return _parsed(file, table_suffix(file), lambda data: decode(data, latin=latin).encode())
+
+
+def _parsed(file: Path, suffix: str, cleaned: Callable[[bytes], bytes]) -> pl.DataFrame:
+    if suffix == ".parquet":
+        with SourceFile(file) as opened:
+            return pl.read_parquet(opened.seekable(), glob=False)
+    text = io.BytesIO(cleaned(file_bytes(file)))
+    if suffix in (".jsonl", ".ndjson"):
+        return pl.read_ndjson(text, infer_schema_length=None)
+    separator, quote = "\t" if suffix in (".tsv", ".inter", ".item") else ",", None if suffix == ".item" else '"'
+    return _without_types(pl.read_csv(text, separator=separator, quote_char=quote, infer_schema_length=None))
+
+
+@contextmanager
+def _telling(file: Path, kind: str) -> Iterator[None]:
     try:
-        if suffix == ".parquet":
-            return pl.read_parquet(file)
-        if file.suffix in (".gz", ".zst"):
-            return _without_types(pl.read_csv(file, encoding="utf8-lossy", infer_schema_length=None))
-        text = io.BytesIO(decode(file.read_bytes(), latin=latin).encode())
-        if suffix in (".jsonl", ".ndjson"):
-            return pl.read_ndjson(text, infer_schema_length=None)
-        separator, quote = "\t" if suffix in (".tsv", ".item") else ",", None if suffix == ".item" else '"'
-        return _without_types(pl.read_csv(text, separator=separator, quote_char=quote, infer_schema_length=None))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise SourceError(f"it cannot be read as a table: {str(error).splitlines()[0]}", file=file) from error
+        yield
+    except FAILURES as error:
+        raise SourceError(
+            f"it cannot be read as {kind}: {next(iter(str(error).splitlines()), '')}", file=file
+        ) from error
 
 
 def _without_types(frame: pl.DataFrame) -> pl.DataFrame:

@@ -1,14 +1,11 @@
 """Find the titles in one post: which film each match means, how sure it is, and which of two overlapping ones stays."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass
 
 from recloak._mentions.evidence import Evidence, is_film_talk, weigh, year_near, years_in
-from recloak._mentions.lexicon import FUNCTION, words_in
-from recloak._mentions.text import Words, words_of
+from recloak._mentions.text import FUNCTION, Words, words_in, words_of
 from recloak._mentions.title_matching import Sense, TitleIndex, TitleMatch, matches_in
 
 SURE, POSSIBLE = 1.2, -1.3  # log odds

@@ -16,8 +16,7 @@ from ahocorasick_rs import AhoCorasick
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from recloak._mentions.lexicon import RARE, Lexicon, is_name, remember
-from recloak._mentions.text import Words
+from recloak._mentions.text import RARE, Lexicon, Words, is_name, remember
 from recloak._mentions.titles import Title, Variant, heroes_of, variants
 
 _MOST_SENSES = 12  # films of one name beyond this are not told apart

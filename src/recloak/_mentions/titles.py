@@ -5,15 +5,12 @@ A list writes ``Matrix, The (1999)``, ``Léon: The Professional (a.k.a. The Prof
 each with a loss: how much less certain the title is in that form.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from recloak._mentions.lexicon import RARE, Lexicon
-from recloak._mentions.text import COUNTERS, fold, fold_all
+from recloak._mentions.text import COUNTERS, RARE, Lexicon, fold, fold_all
 
 _YEAR = re.compile(r"\s*\(?\b(1[89]\d\d|20\d\d)(?:\s*[-–/]\s*(?:\d{4})?)?\)\s*$")
 _BRACKETS = re.compile(r"\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*$")

@@ -1,10 +1,9 @@
 """The page of ``recloak audit``: every attack on the original and on the release, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
+from recloak._attacks.attack import ACTORS, CRITERIA
 from recloak._attacks.audit_result import Audit
 from recloak._attacks.gate import Passage
 from recloak._attacks.model import Outcome
@@ -12,59 +11,64 @@ from recloak._evaluation.model import Evaluation
 from recloak._report.audit_sections import by_attack, cell_sections, naming_sections, titles_of, verdict_in_words
 from recloak._report.evaluate_page import evaluate_account, evaluate_chapter
 from recloak._report.formats import count, percent, plural, with_interval
-from recloak._report.page import Account, Chapter, Fact, Page, PageVerdict, Section, Table
+from recloak._report.page import Account, Chapter, Fact, Page, PageVerdict, Provenance, Section, Table, Tone
 
 
 def audit_page(
-    found: Audit,
-    useful: Evaluation | None = None,
-    *,
-    manifest: dict[str, Any],
-    source: str,
-    provenance: tuple[tuple[str, str], ...] = (),
-) -> Page:
-    """Put an audit, and where there is one the evaluation of the same release, onto one page."""
-    more = () if useful is None else (evaluate_chapter(useful),)
-    steps = () if useful is None else evaluate_account(useful)
+    audit: Audit, evaluation: Evaluation | None = None, *, manifest: dict[str, Any], source: str,
+    provenance: Provenance = (),
+) -> Page:  # fmt: skip
+    """Return the page of an audit and, if there is one, of the evaluation of the same release."""
+    more = () if evaluation is None else (evaluate_chapter(evaluation),)
+    steps = () if evaluation is None else evaluate_account(evaluation)
     return Page(
         title="How risky is this release, and what is it good for?" if more else "How risky is this release?",
         subtitle=source,
-        verdict=audit_verdict(found),
-        facts=audit_facts(found, manifest),
-        chapters=(*audit_chapters(found), *more),
-        account=Account((*audit_account(found), *steps), provenance),
+        verdict=audit_verdict(audit),
+        facts=audit_facts(audit, manifest),
+        chapters=(*audit_chapters(audit), *more),
+        account=Account((*audit_account(audit), *steps), provenance),
     )
 
 
-def audit_verdict(found: Audit) -> PageVerdict:
-    """Say what was broken first, then what was not measured, then what was bounded."""
-    text = " ".join(_sentences(found))
-    closed = [passage for passage in found.passages if not passage.passed]
-    if closed:
+_TONES: dict[str, Tone] = {"breached": "alert", "not measured": "caution", "bounded": "good"}
+
+
+def audit_verdict(audit: Audit) -> PageVerdict:
+    """Return the verdict: what was broken comes first, then what was not measured, then what was bounded."""
+    text = " ".join(_sentences(audit))
+    if closed := [passage for passage in audit.passages if not passage.passed]:
         return PageVerdict("alert", "Gate closed", f"{closed[0].gate} does not hold: {closed[0].reason}.", text)
-    if found.verdict == "fail":
-        return PageVerdict("alert", "Breached", "Some people can be named more often than the release promises.", text)
-    if found.verdict == "not measured":
-        which = "attack" if found.failures else "attack on identity"
-        headline = f"Not every {which} could be run, so nothing is sure."
-        return PageVerdict("caution", "Not measured", headline, text)
-    if any(one.verdict == "breached" for one in found.outcomes):
-        headline = "Nobody is named more often than promised, but the release tells more than a guess would."
-        return PageVerdict("caution", "Bounded, with leaks", headline, text)
-    return PageVerdict("good", "Bounded", "No attack got further than the release promises.", text)
+    return PageVerdict(_TONES[audit.verdict], audit.verdict.capitalize(), _headline(audit), text)
 
 
-def _sentences(found: Audit) -> Iterator[str]:
-    named = [one for one in found.outcomes if one.identifies and one.release is not None]
-    if named:
-        yield _strongest(max(named, key=lambda one: one.release.high if one.release else 0.0))
-    told = [one for one in found.outcomes if one.verdict == "breached" and not one.identifies]
-    if told:
-        yield f"More than a guess about hidden people: {titles_of(told)}."
-    missing = [one for one in found.outcomes if one.verdict == "not measured"]
-    if missing:
+def _headline(audit: Audit) -> str:
+    """Return the worst news in one sentence."""
+    if audit.promise == "fail":
+        return "Some people can be named more often than the release promises."
+    if audit.verdict == "breached":
+        which = _listed([one for one in CRITERIA if audit.verdict_on(one) == "breached"])
+        return f"Nobody is named more often than promised, but the release tells more than it should: {which}."
+    if audit.verdict == "bounded":
+        return "No attack got further than the release promises, or than a guess without it."
+    if audit.failures or audit.promise == "not measured":
+        return f"Not every {'attack' if audit.failures else 'attack on identity'} could be run, so nothing is sure."
+    which = _listed([one for one in CRITERIA if audit.verdict_on(one) == "not measured"])
+    return f"No attack that was run got further than it should, but nothing is known about {which}."
+
+
+def _listed(criteria: list[str]) -> str:
+    return " and ".join(one.replace("-", " ") for one in criteria)
+
+
+def _sentences(audit: Audit) -> Iterator[str]:
+    if identifying := [one for one in audit.outcomes if one.identifies and one.release is not None]:
+        yield _strongest(max(identifying, key=lambda one: one.release.high if one.release else 0.0))
+    if leaking := [one for one in audit.outcomes if one.verdict == "breached" and not one.identifies]:
+        yield f"More than a guess about hidden people: {titles_of(leaking)}."
+    if missing := [one for one in audit.outcomes if one.verdict == "not measured"]:
         yield f"Not measured, so nothing is said about it: {titles_of(missing)}."
-    for attack, runs in by_attack(found.failures).items():
+    for attack, runs in by_attack(audit.failures).items():
         yield f"“{attack.title}” broke down: {runs[0].reason}."
 
 
@@ -80,45 +84,67 @@ def _strongest(worst: Outcome) -> str:
     )
 
 
-def audit_facts(found: Audit, manifest: dict[str, Any]) -> tuple[Fact, ...]:
-    """Give the figures one looks for first."""
-    targets = max((one.release.n for one in found.outcomes if one.release and one.identifies), default=0)
-    breached = sum(one.verdict == "breached" for one in found.outcomes)
-    missing = sum(one.verdict == "not measured" for one in found.outcomes)
+def audit_facts(audit: Audit, manifest: dict[str, Any]) -> tuple[Fact, ...]:
+    """Return the key figures of an audit."""
+    targets = max((one.release.n for one in audit.outcomes if one.release and one.identifies), default=0)
+    breached = sum(one.verdict == "breached" for one in audit.outcomes)
+    missing = sum(one.verdict == "not measured" for one in audit.outcomes)
     return (
         Fact("Promise", f"k = {manifest.get('k', '?')}", f"{manifest.get('mode', 'unknown')} release"),
         Fact("Users", count(manifest.get("n_users", 0)), f"in {count(manifest.get('n_groups', 0))} groups"),
         Fact("Targets", count(targets), "drawn at random for each attack"),
-        Fact("Attacks", count(len(found.outcomes)), f"{breached} breached, {missing} not measured"),
+        Fact("Attacks", count(len(audit.outcomes)), f"{breached} breached, {missing} not measured"),
     )
 
 
-def audit_chapters(found: Audit) -> tuple[Chapter, ...]:
-    """Give the chapters on identity, on what else is told, and on the gates."""
-    chapters = (_naming(found), _beyond(found), _gates(found.passages))
+def audit_chapters(audit: Audit) -> tuple[Chapter, ...]:
+    """Return the chapters on the criteria, on identity, on what else is revealed, and on the gates."""
+    chapters = (
+        _criteria_chapter(audit), _identity_chapter(audit), _leaks_chapter(audit), _gates_chapter(audit.passages)
+    )  # fmt: skip
     return tuple(chapter for chapter in chapters if chapter.sections)
 
 
-def _naming(found: Audit) -> Chapter:
+def _criteria_chapter(audit: Audit) -> Chapter:
+    """Return the table of criteria by actors, with which the page opens."""
+    if not audit.outcomes:
+        return Chapter("What was tested")
+    actors = [one for one in ACTORS if any(one in row["actors"] for row in audit.criteria.values())]
+    head = ("Criterion", "Verdict", *(f"{one.capitalize()}: {ACTORS[one]}" for one in actors))
+    rows = tuple(
+        (name.replace("-", " ").capitalize(), row["verdict"], *(row["actors"].get(one, "–") for one in actors))
+        for name, row in audit.criteria.items()
+    )
+    meaning = (
+        "The three criteria are those of the European data protection authorities (WP216): can a person be picked out, "
+        "can records of one person be put together, can something about a person be deduced? Breached: an attack got "
+        "further than it should. Bounded: attacks looked and none did. Not measured: nothing is known; never read this "
+        "as safe. A dash: recloak has no attack of this kind."
+    )
+    section = Section("Verdict by criterion and attacker", meaning, table=Table(head, rows, n_labels=len(head)))
+    return Chapter("What was tested", sections=(section,))
+
+
+def _identity_chapter(audit: Audit) -> Chapter:
     intro = (
         "Each attacker knows some of a target's ratings and names a released user. k-anonymity promises that nobody is "
         "named more often than one time in k. How often the right group is named is shown beside it: it tells how much "
         "the groups themselves give away, which k-anonymity does not bound. “Bounded by” gives the upper end of the "
         "95 % interval; “breached” means that even its lower end lies above what is promised."
     )
-    return Chapter("Can a person be found?", intro, sections=naming_sections(found.outcomes))
+    return Chapter("Can a person be found?", intro, sections=naming_sections(audit.outcomes))
 
 
-def _beyond(found: Audit) -> Chapter:
+def _leaks_chapter(audit: Audit) -> Chapter:
     intro = (
         "A person who stays hidden in a group may still be told on: by what the whole group has in common, by a label "
         "that betrays who is behind it, or by members who compare. k-anonymity promises nothing here, so each attack "
         "stands beside what an attacker guesses without the release; more than five points above it is called breached."
     )
-    return Chapter("What is told about people who stay hidden?", intro, sections=cell_sections(found.outcomes))
+    return Chapter("What is told about people who stay hidden?", intro, sections=cell_sections(audit.outcomes))
 
 
-def _gates(passages: tuple[Passage, ...]) -> Chapter:
+def _gates_chapter(passages: tuple[Passage, ...]) -> Chapter:
     if not passages:
         return Chapter("Gates")
     rows = tuple((str(one.gate), "passed" if one.passed else "closed", one.reason) for one in passages)
@@ -127,28 +153,24 @@ def _gates(passages: tuple[Passage, ...]) -> Chapter:
     return Chapter("Gates", sections=(section,))
 
 
-def audit_account(found: Audit) -> tuple[str, ...]:
-    """Tell what was done, one step for each kind of attack."""
+def audit_account(audit: Audit) -> tuple[str, ...]:
+    """Return what was done, one step for each kind of attack."""
     steps = [
         "Verified the release from its public files, and read it as a stranger would. The private mapping was used "
         "only to score the attackers."
     ]
-    for attack, runs in by_attack(found.outcomes).items():
+    for attack, runs in by_attack(audit.outcomes).items():
         steps.append(f"{attack.title}: the attacker {_attacker(runs)}. {_results(runs)}.")
     return tuple(steps)
 
 
 def _attacker(runs: list[Outcome]) -> str:
-    """Say who attacks, leaving out how much is known where several runs differ in that."""
+    """Return who attacks, without how much is known if several runs differ in that."""
     return runs[0].attack.attacker if len(runs) > 1 else runs[0].attacker.replace("; ", ", ")
 
 
 def _results(runs: list[Outcome]) -> str:
-    words = {verdict_in_words(one) for one in runs}
-    shown = max(runs, key=lambda one: one.release.high if one.release else -1.0)
-    ran = plural(len(runs), "run")
-    return (
-        f"{ran}: {verdict_in_words(shown)}" + ("" if len(words) == 1 else " at most")
-        if shown.release
-        else f"{ran}: not measured"
-    )
+    worst = max(runs, key=lambda one: one.release.high if one.release else -1.0)
+    verdict = verdict_in_words(worst) if worst.release else "not measured"
+    at_most = " at most" if worst.release and len({verdict_in_words(one) for one in runs}) > 1 else ""
+    return f"{plural(len(runs), 'run')}: {verdict}{at_most}"

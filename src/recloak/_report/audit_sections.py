@@ -1,6 +1,4 @@
-"""The sections of an audit's page, and how verdicts are said; every word about an attack comes from the attack."""
-
-from __future__ import annotations
+"""The sections of an audit's page; every word about an attack comes from the attack."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -34,33 +32,33 @@ def titles_of(outcomes: Iterable[Outcome]) -> str:
 
 
 def by_attack(outcomes: Iterable[Outcome]) -> dict[Attack, list[Outcome]]:
-    """Return the outcomes of each attack, in the order of their first."""
-    found: dict[Attack, list[Outcome]] = {}
+    """Return the outcomes of each attack, in the order of first appearance."""
+    grouped: dict[Attack, list[Outcome]] = {}
     for one in outcomes:
-        found.setdefault(one.attack, []).append(one)
-    return found
+        grouped.setdefault(one.attack, []).append(one)
+    return grouped
 
 
 def naming_sections(outcomes: Sequence[Outcome]) -> tuple[Section, ...]:
-    """Show the strongest attacker over what it knows, all attackers side by side, and other kinds of knowledge."""
-    naming = [one for one in outcomes if one.identifies]
-    plain = [one for one in naming if one.setting == "plain"]
-    others = [_others(plain)] if any(not _leads(one) for one in plain) else []
-    curves = [curve(found) for found in by_attack(filter(_leads, plain)).values()]
-    varied = by_attack(one for one in naming if one.setting != "plain").values()
-    return (*curves, *others, *(_varied(found) for found in varied if any(one.release for one in found)))
+    """Return charts of the strongest attacker over its knowledge, of all attackers, and of other kinds of knowledge."""
+    identifying = [one for one in outcomes if one.identifies]
+    plain = [one for one in identifying if one.setting == "plain"]
+    all_attackers = [_all_attackers(plain)] if any(not _has_own_chart(one) for one in plain) else []
+    curves = [curve(runs) for runs in by_attack(filter(_has_own_chart, plain)).values()]
+    varied = by_attack(one for one in identifying if one.setting != "plain").values()
+    return (*curves, *all_attackers, *(_varied(runs) for runs in varied if any(one.release for one in runs)))
 
 
-def _leads(one: Outcome) -> bool:
-    """Tell whether an attack is tried with other kinds of knowledge as well, and has a chart of its own."""
+def _has_own_chart(one: Outcome) -> bool:
+    """Return whether the attack is also tried with other kinds of knowledge."""
     return one.attack.varied is Varied.SETTINGS
 
 
-def curve(found: Sequence[Outcome]) -> Section:
-    """Chart one attack against the number of known items."""
-    measured, attack = [one for one in found if one.release is not None], found[0].attack
+def curve(runs: Sequence[Outcome]) -> Section:
+    """Return a chart of one attack against the number of known items."""
+    measured, attack = [one for one in runs if one.release is not None], runs[0].attack
     if not measured:
-        return Section(attack.title, _why_not(found), "lower", table=_table_of(found))
+        return Section(attack.title, _why_not(runs), "lower", table=_table_of(runs))
     most = max(measured, key=lambda one: one.known or 0)
     assert most.release is not None
     original = "" if most.original is None else f", and in the original data {percent(most.original.rate)}"
@@ -69,24 +67,23 @@ def curve(found: Sequence[Outcome]) -> Section:
         f"The attacker {attack.attacker}. With {plural(most.known or 0, 'known rating')} this succeeds "
         f"for {percent(most.release.rate)} of the targets in the release{original}.{guess} Bands are 95 % intervals."
     )
-    return Section(attack.title, meaning, "lower", _chart(measured), _table_of(found))
+    return Section(attack.title, meaning, "lower", _chart(measured), _table_of(runs))
 
 
-def _chart(found: Sequence[Outcome]) -> Lines:
+def _chart(runs: Sequence[Outcome]) -> Lines:
     sides: dict[str, dict[float, Share | float]] = {RELEASE: {}, ORIGINAL: {}, GROUP: {}, PROMISE: {}}
-    for one in found:
+    for one in runs:
         promise = one.bound if one.identifies else None
         for side, share in ((RELEASE, one.release), (ORIGINAL, one.original), (GROUP, one.group), (PROMISE, promise)):
             if share is not None and one.known is not None:
                 sides[side][float(one.known)] = share
-    known = tuple(sorted({float(one.known) for one in found if one.known is not None}))
+    known = tuple(sorted({float(one.known) for one in runs if one.known is not None}))
     shown = {side: points for side, points in sides.items() if points}
-    found_axis = Axis("share of the targets", percent=True, low=0, high=1)
-    return lines(Axis("known items", log=True, ticks=known), found_axis, shown)
+    y = Axis("share of the targets", percent=True, low=0, high=1)
+    return lines(Axis("known items", log=True, ticks=known), y, shown)
 
 
-def _others(plain: Sequence[Outcome]) -> Section:
-    """Put all attackers with the same knowledge side by side."""
+def _all_attackers(plain: Sequence[Outcome]) -> Section:
     meaning = (
         "Every attacker knows the same ratings. Averaging removes exact ratings from a release, so a low figure of the "
         "attacker who looks for them proves nothing by itself; the tolerant and the scoring attackers are the test."
@@ -97,16 +94,15 @@ def _others(plain: Sequence[Outcome]) -> Section:
     same = [one for one in compared if one.known in (at, None) and one.release is not None]
     axis = Axis("attacker" if at is None else f"attacker who knows {at} items")
     chart = bars(axis, _NAMED, [one.attack.short for one in same], _both_sides(same)) if same else None
-    rest = [one for one in plain if not _leads(one)]
+    rest = [one for one in plain if not _has_own_chart(one)]
     return Section("All attackers side by side", meaning, "lower", chart, _table_of(rest))
 
 
-def _both_sides(found: Sequence[Outcome]) -> dict[str, list[Share | float]]:
-    return {RELEASE: [one.release or 0.0 for one in found], ORIGINAL: [one.original or 0.0 for one in found]}
+def _both_sides(runs: Sequence[Outcome]) -> dict[str, list[Share | float]]:
+    return {RELEASE: [one.release or 0.0 for one in runs], ORIGINAL: [one.original or 0.0 for one in runs]}
 
 
 def _varied(varied: Sequence[Outcome]) -> Section:
-    """Chart how other kinds of knowledge change an attack."""
     measured = [one for one in varied if one.release is not None]
     meaning = (
         f"{varied[0].attack.short} with popular or rare items, with ratings that are off, with some of the knowledge "
@@ -118,24 +114,25 @@ def _varied(varied: Sequence[Outcome]) -> Section:
 
 
 def cell_sections(outcomes: Sequence[Outcome]) -> tuple[Section, ...]:
-    """Show what pins a profile down, the attacks on cells side by side, and each of them in words and numbers."""
+    """Return what pins a profile down, the attacks on cells in one chart, and each of them in words and numbers."""
     hidden = by_attack(one for one in outcomes if not one.identifies)
-    pinning = {attack: found for attack, found in hidden.items() if attack.kind is Kind.PINS_DOWN}
-    cells = {attack: found for attack, found in hidden.items() if attack not in pinning}
-    measured = [one for found in cells.values() for one in found if one.release is not None]
-    sections = [curve(found) for found in pinning.values()]
+    pinning = {attack: runs for attack, runs in hidden.items() if attack.kind is Kind.PINS_DOWN}
+    cells = {attack: runs for attack, runs in hidden.items() if attack not in pinning}
+    measured = [one for runs in cells.values() for one in runs if one.release is not None]
+    sections = [curve(runs) for runs in pinning.values()]
     sections += [_side_by_side(measured)] if measured else []
-    for attack, found in cells.items():
-        sections.append(_section(attack, found))
-        sections += [_detail_chart(chart, one) for one in found if one.release for chart in attack.charts]
+    for attack, runs in cells.items():
+        sections.append(_section(attack, runs))
+        sections += [_detail_chart(chart, one) for one in runs if one.release for chart in attack.charts]
     return tuple(sections)
 
 
 def _side_by_side(measured: Sequence[Outcome]) -> Section:
-    found: list[Share | float] = [one.release or 0.0 for one in measured]
-    guessed: list[Share | float] = [one.baseline for one in measured]
-    values = {RELEASE: found, "without this knowledge": guessed}
-    places = [one.attack.short + ("" if one.known is None else f", {one.known}") for one in measured]
+    values: dict[str, list[Share | float]] = {
+        RELEASE: [one.release or 0.0 for one in measured],
+        "without this knowledge": [one.baseline for one in measured],
+    }
+    places = [_place(one) for one in measured]
     meaning = (
         "How often each attacker is right with the release, and how often without it (or without the colluders, or "
         "without the second release). What counts is the difference: the nearer the two bars, the less is told."
@@ -143,10 +140,15 @@ def _side_by_side(measured: Sequence[Outcome]) -> Section:
     return Section("Told beyond a guess", meaning, "lower", bars(Axis("attack"), _SUCCESS, places, values))
 
 
-def _section(attack: Attack, found: Sequence[Outcome]) -> Section:
-    measured = [one for one in found if one.release is not None]
+def _place(one: Outcome) -> str:
+    known = [] if one.known is None else [str(one.known)]
+    return ", ".join([one.attack.short, *known, *([] if one.setting == "plain" else [one.setting])])
+
+
+def _section(attack: Attack, runs: Sequence[Outcome]) -> Section:
+    measured = [one for one in runs if one.release is not None]
     if not measured:
-        return Section(attack.title, _why_not(found), "lower")
+        return Section(attack.title, _why_not(runs), "lower")
     worst = max(measured, key=lambda one: one.release.rate - one.baseline if one.release else 0.0)
     assert worst.release is not None
     meaning = (
@@ -160,13 +162,13 @@ def _cell_table(attack: Attack, measured: Sequence[Outcome]) -> Table:
     rows, varied = [], "colluding" if attack.varied is Varied.COLLUDERS else "known"
     for one in measured:
         number = "" if one.known is None else f", {one.known} {varied}"
-        rows.append((f"{_capital(one.unit)}{number}", _shown(one.release)))
+        rows.append((f"{_capital(one.unit)}{number}", with_interval(one.release)))
         rows.append((f"Without the attack{number}", percent(one.baseline)))
     return Table(("", "Value"), (*rows, *_plain_details(attack, measured[-1].details.get("release", {}))))
 
 
 def _plain_details(attack: Attack, details: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Return the figures among the details; one whose words are empty is told elsewhere."""
+    """Return the figures among the details, except those that the attack gives no words."""
     plain = {name: value for name, value in details.items() if isinstance(value, float | int)}
     named = ((attack.details.get(name, _capital(name.replace("_", " "))), value) for name, value in plain.items())
     return tuple(
@@ -187,16 +189,12 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _shown(share: Share | None) -> str:
-    return "–" if share is None else with_interval(share)
+def _why_not(runs: Sequence[Outcome]) -> str:
+    return f"Not measured: {runs[0].reason or 'the attack did not run'}."
 
 
-def _why_not(found: Sequence[Outcome]) -> str:
-    return f"Not measured: {found[0].reason or 'the attack did not run'}."
-
-
-def _table_of(found: Sequence[Outcome]) -> Table:
-    return Table(_HEAD, tuple(_row(one) for one in found), n_labels=4)
+def _table_of(runs: Sequence[Outcome]) -> Table:
+    return Table(_HEAD, tuple(_row(one) for one in runs), n_labels=4)
 
 
 def _row(one: Outcome) -> tuple[str, ...]:
@@ -205,10 +203,7 @@ def _row(one: Outcome) -> tuple[str, ...]:
         "–" if one.known is None else str(one.known),
         one.setting,
         verdict_in_words(one),
-        _shown(one.original),
-        _shown(one.release),
-        _shown(one.group),
-        _shown(one.control),
+        *(with_interval(share) for share in (one.original, one.release, one.group, one.control)),
         percent(one.baseline),
         "–" if one.bound is None else percent(one.bound),
     )

@@ -1,22 +1,23 @@
-"""Draw a chart as SVG: the chart becomes a Vega-Lite description, vl-convert draws it, `_report.svg` cleans it.
+"""Draw a chart as SVG, for a page or as a stand-alone picture: vl-convert draws a Vega-Lite description of it.
 
-One visual style for all charts. Colours are written as stand-ins here and become CSS variables, so that one drawing
-serves light and dark (docs/decisions/charts.md has the figures behind the choice of tool).
+All charts have one style. Colours are placeholders here and become CSS variables, so that one drawing serves light and
+dark (docs/decisions/charts.md has the figures behind the choice of tool).
 """
 
-from __future__ import annotations
-
 import math
+import re
 import textwrap
 from dataclasses import dataclass, replace
+from importlib import resources
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import vl_convert
 
 from recloak._core.intervals import Share
 from recloak._report.charts import Axis, Bars, Chart, Lines
 from recloak._report.formats import number, percent
-from recloak._report.svg import INK, LINE, MUTED, SERIES, clean, variable
+from recloak._report.svg import INK, LINE, MUTED, SERIES, VARIABLES, clean, svg_element
 
 _VEGA_LITE = "6.4"
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 3])
@@ -28,17 +29,19 @@ _MARKS = (
     "M0,-5L4,0L0,5L-4,0Z",
     "M-1.5,-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3Z",
 )
-_MOST_LABELLED = 12  # bars beyond this carry no number, it would not fit
-_LETTER = 7.2  # pixels that a letter takes in a wide font of the page; the one that draws is narrower
-_BESIDE = 60  # pixels left of the bars that the labels of the y axis take
-_SHORT_NAME = 4  # letters of a name, such as a year, that stays upright where only some of them are shown
-_SEPARATION = 12  # pixels kept free between two names
-_LINE = 15  # pixels from one line of an axis' title to the next
+_MOST_LABELLED = 12  # more bars than this have no number above them, it would not fit
+_LETTER_WIDTH = 7.2  # pixels of a letter in a wide font of the page; the font that draws is narrower
+_Y_LABELS_WIDTH = 60  # pixels of the labels of the y axis, left of the bars
+_SHORT_LABEL = 4  # letters of a label, such as a year, that stays upright if only some of them are shown
+_LABEL_GAP = 12  # pixels between two labels
+_LINE_HEIGHT = 15  # pixels from one line of an axis' title to the next
+_MARGIN, _HEAD_HEIGHT = 28, 92  # pixels around a picture, and for headline, caption and legend above its chart
+_FONT = 'system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif'
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The drawing's size; text keeps its size, so a narrow drawing is a drawing of its own."""
+    """The size of a drawing; text keeps its size, so a narrow screen needs its own drawing."""
 
     width: int
     height: int
@@ -50,14 +53,14 @@ NARROW = Size(330, 240, narrow=True)
 
 
 def draw(chart: Chart, *, size: Size, key: str, title: str, text: str) -> str:
-    """Draw a chart; ``key`` keeps its ids apart from those of other charts, title and text are for screen readers."""
-    drawn = vl_convert.vegalite_to_svg(describe(chart, size), vl_version=_VEGA_LITE, allowed_base_urls=[])
-    return clean(drawn, key=key, title=title, text=text)
+    """Draw a chart; ``key`` makes its ids unique on a page, title and text are for screen readers."""
+    svg = vl_convert.vegalite_to_svg(describe(chart, size), vl_version=_VEGA_LITE, allowed_base_urls=[])
+    return clean(svg, key=key, title=title, text=text)
 
 
 @dataclass(frozen=True, slots=True)
 class Swatch:
-    """How a series looks, for the legend: its name, colour, and where it is a line, dash and mark."""
+    """How a series looks in the legend: its name and colour, and the dash and mark of a line."""
 
     name: str
     colour: str
@@ -67,15 +70,15 @@ class Swatch:
 
 
 def swatches(chart: Chart) -> list[Swatch]:
-    """Give the legend of a chart; one single series needs none."""
+    """Return the legend of a chart, which is empty for a single series."""
     if isinstance(chart, Bars):
-        found = [Swatch(name, variable(colour)) for name, colour in zip(chart.names, SERIES, strict=False)]
+        legend = [Swatch(name, VARIABLES[colour]) for name, colour in zip(chart.names, SERIES, strict=False)]
     else:
-        found = [
-            Swatch(series.name, variable(SERIES[n]), _dash(n), _MARKS[n] if chart.marked else "", is_line=True)
+        legend = [
+            Swatch(series.name, VARIABLES[SERIES[n]], _dash(n), _MARKS[n] if chart.marked else "", is_line=True)
             for n, series in enumerate(chart.series)
         ]
-    return found if len(found) > 1 else []
+    return legend if len(legend) > 1 else []
 
 
 def _dash(n: int) -> str:
@@ -83,7 +86,7 @@ def _dash(n: int) -> str:
 
 
 def describe(chart: Chart, size: Size) -> dict[str, Any]:
-    """Give the Vega-Lite description of a chart."""
+    """Return the Vega-Lite description of a chart."""
     body = _bars(chart, size) if isinstance(chart, Bars) else _lines(chart, size)
     return {
         "width": size.width,
@@ -97,58 +100,37 @@ def describe(chart: Chart, size: Size) -> dict[str, Any]:
 
 
 def _style() -> dict[str, Any]:
-    """Give the one style: no frame, faint horizontal lines, quiet labels, the axis title in full words."""
-    axis = {
-        "labelColor": MUTED,
-        "labelFontSize": 12,
-        "titleColor": MUTED,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 10,
-        "labelPadding": 6,
-        "domain": False,
-        "ticks": False,
-        "gridColor": LINE,
-    }
+    """Return the style of all charts: no frame, faint horizontal lines, muted labels."""
+    labels = {"labelColor": MUTED, "labelFontSize": 12, "labelPadding": 6}
+    titles = {"titleColor": MUTED, "titleFontSize": 12, "titleFontWeight": "normal", "titlePadding": 10}
+    domain, ticks = {"domain": True, "domainColor": MUTED}, {"ticks": True, "tickColor": MUTED, "tickSize": 4}
     return {
         "view": {"stroke": None},
-        "axis": axis,
-        "axisX": {
-            "grid": False,
-            "domain": True,
-            "domainColor": MUTED,
-            "ticks": True,
-            "tickColor": MUTED,
-            "tickSize": 4,
-        },
+        "axis": {**labels, **titles, "domain": False, "ticks": False, "gridColor": LINE},
+        "axisX": {"grid": False, **domain, **ticks},
         "axisY": {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleX": 0, "titleY": -12},
     }
 
 
 def _title(label: str, size: Size) -> list[str]:
     """Break the title of an axis into lines that fit the drawing."""
-    return textwrap.wrap(label, int((size.width - _BESIDE) / _LETTER)) or [""]
+    return textwrap.wrap(label, int((size.width - _Y_LABELS_WIDTH) / _LETTER_WIDTH)) or [""]
 
 
 def _axis(axis: Axis, size: Size, *, n_ticks: int) -> dict[str, Any]:
-    """Give the axis part of an encoding: its title, its numbers as people write them."""
-    title = _title(axis.label, size)
-    shown: dict[str, Any] = {"title": title, "labelExpr": _number_text(axis), "labelOverlap": True}
-    if axis.ticks:
-        shown["values"] = list(axis.ticks)
-    else:
-        shown["tickCount"] = n_ticks
-    return shown
+    """Return the axis part of an encoding."""
+    ticks = {"values": list(axis.ticks)} if axis.ticks else {"tickCount": n_ticks}
+    return {"title": _title(axis.label, size), "labelExpr": _number_format(axis), "labelOverlap": True, **ticks}
 
 
-def _number_text(axis: Axis) -> str:
+def _number_format(axis: Axis) -> str:
     if axis.percent:
         return "format(100 * datum.value, '~r') + '\N{NO-BREAK SPACE}%'"
     return "abs(datum.value) < 100000 ? format(datum.value, ',~r') : format(datum.value, '~s')"
 
 
-def _spanned(axis: Axis, values: list[float]) -> Axis:
-    """Give a logarithmic axis its ends and its ticks at the powers of ten, unless they were fixed."""
+def _with_log_ticks(axis: Axis, values: list[float]) -> Axis:
+    """Set the ends of a logarithmic axis, and ticks at the powers of ten, unless it has ticks."""
     if not axis.log or axis.ticks:
         return axis
     low = min(values) if axis.low is None else axis.low
@@ -158,10 +140,10 @@ def _spanned(axis: Axis, values: list[float]) -> Axis:
     return replace(axis, low=min(low, ticks[0]), high=max(high, ticks[-1]), ticks=ticks)
 
 
-def _ends(chart: Lines) -> list[float]:
-    """Give all that is drawn along the y axis, intervals included; a logarithmic axis shows only what is above 0."""
-    drawn = [y for series in chart.series for p in series.points for y in (p.y, p.low, p.high) if y is not None]
-    return [y for y in drawn if y > 0 or not chart.y.log]
+def _y_values(chart: Lines) -> list[float]:
+    """Return all values along the y axis, intervals included; on a logarithmic axis only those above 0."""
+    values = [y for series in chart.series for p in series.points for y in (p.y, p.low, p.high) if y is not None]
+    return [y for y in values if y > 0 or not chart.y.log]
 
 
 def _scale(axis: Axis) -> dict[str, Any]:
@@ -176,46 +158,36 @@ def _scale(axis: Axis) -> dict[str, Any]:
 
 
 def _quantity(field: str, axis: Axis, size: Size, *, n_ticks: int) -> dict[str, Any]:
-    return {
-        "field": field,
-        "type": "quantitative",
-        "scale": _scale(axis),
-        "axis": _axis(axis, size, n_ticks=n_ticks),
-    }
+    return {"field": field, "type": "quantitative", "scale": _scale(axis), "axis": _axis(axis, size, n_ticks=n_ticks)}
 
 
-def _upright(axis: Axis, size: Size, *, above: int = 12) -> dict[str, Any]:
-    """Give the y axis, with the last line of its title so many pixels above the drawing."""
-    shown = _quantity("y", axis, size, n_ticks=5)
-    shown["axis"]["titleY"] = -above - _LINE * (len(shown["axis"]["title"]) - 1)
-    return shown
+def _y_axis(axis: Axis, size: Size, *, above: int = 12) -> dict[str, Any]:
+    """Return the y axis, with the last line of its title ``above`` pixels above the drawing."""
+    encoding = _quantity("y", axis, size, n_ticks=5)
+    encoding["axis"]["titleY"] = -above - _LINE_HEIGHT * (len(encoding["axis"]["title"]) - 1)
+    return encoding
 
 
 def _by_name(names: tuple[str, ...], channel: tuple[Any, ...]) -> dict[str, Any]:
-    """Tell the series apart by one channel; the legend is the page's, where it can flow like text."""
+    """Encode the series by one channel, without a legend: the page has it, where it can wrap like text."""
     scale = {"domain": list(names), "range": list(channel[: len(names)])}
     return {"field": "name", "type": "nominal", "sort": None, "scale": scale, "legend": None}
 
 
 def _lines(chart: Lines, size: Size) -> dict[str, Any]:
     names = tuple(series.name for series in chart.series)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"name": series.name, "x": p.x, "y": p.y, "low": p.low, "high": p.high}
         for series in chart.series
         for p in series.points
     ]
     colour = _by_name(names, SERIES)
-    spanned = _spanned(chart.x, [p.x for series in chart.series for p in series.points])
-    x_axis = _quantity("x", spanned, size, n_ticks=5 if size.narrow else 8)
+    x_axis = _quantity("x", _with_log_ticks(chart.x, [row["x"] for row in rows]), size, n_ticks=5 if size.narrow else 8)
     if chart.marked:
         x_axis["scale"] |= {"padding": 16, "nice": False}
-    base = {
-        "x": x_axis,
-        "y": _upright(_spanned(chart.y, _ends(chart)), size),
-        "color": colour,
-        "strokeDash": _by_name(names, _DASHES),
-    }
-    line = {"type": "line", "strokeWidth": 2.25, "interpolate": "step-after" if chart.step else "linear", "clip": False}
+    y_axis = _y_axis(_with_log_ticks(chart.y, _y_values(chart)), size)
+    base = {"x": x_axis, "y": y_axis, "color": colour, "strokeDash": _by_name(names, _DASHES)}
+    line = {"type": "line", "strokeWidth": 2.25, "interpolate": "linear", "clip": False}
     layers: list[dict[str, Any]] = []
     if any(row["low"] is not None for row in rows):
         layers += _intervals(base) if chart.marked else _intervals(base)[:1]
@@ -223,33 +195,30 @@ def _lines(chart: Lines, size: Size) -> dict[str, Any]:
     if chart.marked:
         marks = {"type": "point", "filled": True, "size": 55, "opacity": 1}
         shape = _by_name(names, _SHAPES)
-        layers.append({"mark": marks, "encoding": {"x": base["x"], "y": base["y"], "color": colour, "shape": shape}})
+        layers.append({"mark": marks, "encoding": {"x": x_axis, "y": y_axis, "color": colour, "shape": shape}})
     return {"data": {"values": rows}, "layer": layers}
 
 
 def _intervals(base: dict[str, Any]) -> list[dict[str, Any]]:
-    """Show intervals as a band along the curve, and as a thin upright line at each point."""
+    """Return two layers that show intervals: a band along the curve, and a thin vertical line at each point."""
     ends = {"x": base["x"], "y": {**base["y"], "field": "low"}, "y2": {"field": "high"}}
     band = {"mark": {"type": "area", "opacity": 0.14}, "encoding": {**ends, "fill": base["color"]}}
-    upright = {
-        "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.55},
-        "encoding": {**ends, "color": base["color"]},
-    }
-    return [band, upright]
+    rule = {"type": "rule", "strokeWidth": 1.5, "opacity": 0.55}
+    return [band, {"mark": rule, "encoding": {**ends, "color": base["color"]}}]
 
 
 def _bars(chart: Bars, size: Size) -> dict[str, Any]:
     rows = [
-        {"name": name, "place": place, **_value(value, chart.y)}
+        {"name": name, "place": category, **_value(value, chart.y)}
         for name, row in zip(chart.names, chart.values, strict=True)
-        for place, value in zip(chart.places, row, strict=True)
+        for category, value in zip(chart.categories, row, strict=True)
     ]
     whiskered = any("low" in row for row in rows)
     with_numbers = not whiskered and _numbers_fit(chart, [row["text"] for row in rows], size)
-    y_axis = _upright(chart.y, size, above=24 if with_numbers else 12)
+    y_axis = _y_axis(chart.y, size, above=24 if with_numbers else 12)
     y_axis["scale"] |= {"zero": True}
     y_axis["stack"] = None  # bars of several series stand side by side
-    base: dict[str, Any] = {"x": _places(chart, size), "y": y_axis, "color": _by_name(chart.names, SERIES)}
+    base: dict[str, Any] = {"x": _category_axis(chart, size), "y": y_axis, "color": _by_name(chart.names, SERIES)}
     if len(chart.names) > 1:
         base["xOffset"] = {"field": "name", "sort": None, "scale": {"paddingOuter": 0, "paddingInner": 0.08}}
     bar = {"type": "bar", "cornerRadiusEnd": 2}
@@ -268,33 +237,28 @@ def _value(value: Share | float, axis: Axis) -> dict[str, Any]:
 
 
 def _numbers_fit(chart: Bars, texts: list[str], size: Size) -> bool:
-    """Tell whether a number fits above every bar without touching the next one."""
-    share = 1.0 if len(chart.names) == 1 else 0.7 / len(chart.names)  # of a place, for one bar
-    room = (size.width - _BESIDE) / len(chart.places) * share
-    return 0 < len(texts) <= _MOST_LABELLED and max(len(text) for text in texts) * _LETTER <= room
+    """Return whether a number fits above every bar without touching the next one."""
+    bar_share = 1.0 if len(chart.names) == 1 else 0.7 / len(chart.names)  # of the width of a category
+    room = (size.width - _Y_LABELS_WIDTH) / len(chart.categories) * bar_share
+    return 0 < len(texts) <= _MOST_LABELLED and max(len(text) for text in texts) * _LETTER_WIDTH <= room
 
 
-def _places(chart: Bars, size: Size) -> dict[str, Any]:
-    """Give the axis of named places; long names are turned, never cut to nothing."""
-    longest = max(len(place) for place in chart.places)
-    crowded = longest * len(chart.places) * 7 > size.width
-    too_many = len(chart.places) > _MOST_LABELLED  # years, bins: every other one says enough
-    turned = crowded and not (too_many and longest <= _SHORT_NAME)
+def _category_axis(chart: Bars, size: Size) -> dict[str, Any]:
+    """Return the x axis of bars; long labels are turned rather than cut off."""
+    longest = max(len(label) for label in chart.categories)
+    overfull = longest * len(chart.categories) * 7 > size.width
+    too_many = len(chart.categories) > _MOST_LABELLED  # years, bins: every other label is enough
+    turned = overfull and not (too_many and longest <= _SHORT_LABEL)
     axis: dict[str, Any] = {"title": _title(chart.x.label, size), "labelAngle": -45 if turned else 0, "labelLimit": 120}
-    axis |= {"labelOverlap": too_many, "labelSeparation": 0 if turned else _SEPARATION}
+    axis |= {"labelOverlap": too_many, "labelSeparation": 0 if turned else _LABEL_GAP}
     if turned:
         axis["titlePadding"] = 22  # a reader's font may be wider than the one that was measured
     return {"field": "place", "type": "nominal", "sort": None, "axis": axis, "scale": {"padding": 0.3}}
 
 
 def _whiskers(base: dict[str, Any]) -> dict[str, Any]:
-    encoding = {
-        "x": base["x"],
-        "y": {**base["y"], "field": "low"},
-        "y2": {"field": "high"},
-        **({"xOffset": base["xOffset"]} if "xOffset" in base else {}),
-        "color": {"value": INK},
-    }
+    ends = {"y": {**base["y"], "field": "low"}, "y2": {"field": "high"}}
+    encoding = {**base, **ends, "color": {"value": INK}}
     return {"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": encoding}
 
 
@@ -302,3 +266,50 @@ def _numbers(base: dict[str, Any]) -> dict[str, Any]:
     text = {"type": "text", "dy": -8, "fontSize": 12}
     encoding = {**base, "text": {"field": "text", "type": "nominal"}, "color": {"value": INK}}
     return {"mark": text, "encoding": encoding}
+
+
+def picture(chart: Chart, *, headline: str, caption: str) -> str:
+    """Return a chart under its headline and caption as a stand-alone SVG."""
+    root = ET.fromstring(draw(chart, size=WIDE, key="picture", title=headline, text=caption))  # noqa: S314 (our own drawing)
+    _, _, width, height = (float(part) for part in root.attrib["viewBox"].split())
+    left, top = -_MARGIN, -_MARGIN - _HEAD_HEIGHT
+    full_width, full_height = width + 2 * _MARGIN, height + 2 * _MARGIN + _HEAD_HEIGHT
+    root.attrib.pop("style")
+    view_box = f"{left:g} {top:g} {full_width:g} {full_height:g}"
+    root.attrib.update({"viewBox": view_box, "width": f"{full_width:g}", "height": f"{full_height:g}"})
+    root.attrib["font-family"] = _FONT
+    sides = {"x": left + 0.5, "y": top + 0.5, "width": full_width - 1, "height": full_height - 1}
+    box = {name: f"{value:g}" for name, value in sides.items()}
+    head = [
+        svg_element("style", _colours()),
+        svg_element("rect", "", **box, rx="12", fill="var(--card)", stroke="var(--line)"),
+        svg_element("text", headline, x="0", y="-74", fill="var(--ink)", **{"font-size": "19", "font-weight": "650"}),
+        svg_element("text", caption, x="0", y="-50", fill="var(--muted)", **{"font-size": "13"}),
+    ]
+    for element in reversed(head + _legend(swatches(chart))):
+        root.insert(2, element)  # after the title and the description
+    return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _legend(keys: list[Swatch]) -> list[ET.Element]:
+    """Return the legend on one line; widths are estimated from the number of letters."""
+    elements, x = [], 14.0
+    for key in keys:
+        if key.is_line:
+            dash = {"stroke-dasharray": key.dash} if key.dash else {}
+            line = {"stroke": key.colour, "stroke-width": "2.25", **dash}
+            elements.append(svg_element("path", "", d=f"M{x - 14:g},-20h28", **line))
+        mark = key.mark or "" if key.is_line else "M-6,-6h12v12h-12Z"
+        elements.append(svg_element("path", "", d=mark, transform=f"translate({x:g},-20)", fill=key.colour))
+        label = {"x": f"{x + 22:g}", "y": "-16", "fill": "var(--ink)", "font-size": "13"}
+        elements.append(svg_element("text", key.name, **label))
+        x += 60 + 7.5 * len(key.name)
+    return elements
+
+
+def _colours() -> str:
+    """Return the page's colours, light and dark, so that picture and page never differ."""
+    css = resources.files("recloak._report").joinpath("templates/page.css").read_text(encoding="utf-8")
+    light, dark = re.findall(r":root\s*{([^}]*)}", css)
+    kept = [" ".join(re.findall(r"--(?:card|ink|muted|line|series-\d): #\w+;", block)) for block in (light, dark)]
+    return f":root{{{kept[0]}}} @media (prefers-color-scheme: dark){{:root{{{kept[1]}}}}}"

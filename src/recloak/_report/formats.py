@@ -1,26 +1,12 @@
-"""Numbers as a reader meets them: thousands apart, a space before the percent sign, an interval beside a share."""
-
-from __future__ import annotations
+"""How numbers are written on pages and in tables."""
 
 from datetime import UTC, datetime
 
 from recloak._core.intervals import Share
 
 _SPACE = "\N{NO-BREAK SPACE}"
-_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+           "December")  # fmt: skip
 
 
 def count(n: float) -> str:
@@ -34,24 +20,27 @@ def number(x: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share with one decimal: 66.2 %; a share under a tenth of a percent keeps two significant digits."""
-    if 0 < abs(share) < 0.001:
-        return f"{100 * share:.2g}{_SPACE}%"
-    return f"{100 * share:.1f}{_SPACE}%"
+    """Write a share with one decimal, 66.2 %, or with two significant digits if it is under a tenth of a percent."""
+    return f"{100 * share:{'.2g' if 0 < abs(share) < 0.001 else '.1f'}}{_SPACE}%"
 
 
-def with_interval(share: Share) -> str:
-    """Write a share and its 95 % interval: 66.2 % (63.2 to 69.1)."""
-    return f"{percent(share.rate)} ({100 * share.low:.1f} to {100 * share.high:.1f})"
+def decimals(x: float | None) -> str:
+    """Write a number with four decimals, or a dash for None."""
+    return "–" if x is None else f"{x:.4f}"
 
 
-def k_is(k: int) -> str:
-    """Write the k of a release so that no line breaks inside: k = 5."""
+def with_interval(share: Share | None) -> str:
+    """Write a share and its 95 % interval, 66.2 % (63.2 to 69.1), or a dash for None."""
+    return "–" if share is None else f"{percent(share.rate)} ({100 * share.low:.1f} to {100 * share.high:.1f})"
+
+
+def k_equals(k: int) -> str:
+    """Write the k of a release, k = 5, without a place to break the line."""
     return f"k{_SPACE}={_SPACE}{k}"
 
 
 def day(seconds: int) -> str:
-    """Write the day of a time in UTC: 25 April 2000; a time that no calendar holds stays a number of seconds."""
+    """Write the day of a time in UTC, 25 April 2000, or the number of seconds if it is outside the calendar."""
     try:
         date = datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):

@@ -1,24 +1,19 @@
 """The page of ``recloak inspect``: what is in a data set, and how exposed its users already are."""
 
-from __future__ import annotations
-
 from recloak._ratings.exposure import QUANTILES, Exposure, Level
-from recloak._ratings.summary import PERCENTILES, Spread, Summary, TimeSpan
+from recloak._ratings.summary import PERCENTILES, Summary, TimeSpan
 from recloak._report.charts import Axis, ChartPoint, Lines, Series, bars, lines, quantile_curve
 from recloak._report.formats import count, day, number, percent, plural, with_interval
-from recloak._report.page import Account, Chapter, Fact, Page, PageVerdict, Section, Table
+from recloak._report.page import Account, Chapter, Fact, Page, PageVerdict, Provenance, Section, Table
 
 WITH_RATINGS, ITEMS_ONLY = "items and ratings known", "items known"
-_MANY = 0.5  # from this share on the headline says that users are exposed
-_SOME = 0.05
+_EXPOSED, _PARTLY_EXPOSED = 0.5, 0.05  # least shares of users singled out
 _MOST_YEARS = 40
 _PERCENTS = tuple("Median" if q == 0.5 else f"{100 * q:g}\N{NO-BREAK SPACE}%" for q in QUANTILES)
 
 
-def inspect_page(
-    summary: Summary, exposure: Exposure, *, source: str, provenance: tuple[tuple[str, str], ...] = ()
-) -> Page:
-    """Put a summary and an exposure onto one page."""
+def inspect_page(summary: Summary, exposure: Exposure, *, source: str, provenance: Provenance = ()) -> Page:
+    """Return the page of a summary and an exposure."""
     return Page(
         title="What is in these ratings",
         subtitle=source,
@@ -30,35 +25,33 @@ def inspect_page(
 
 
 def exposure_verdict(exposure: Exposure) -> PageVerdict:
-    """Say how exposed the users are; never that they are safe, for this attacker is a weak one."""
-    level = telling_level(exposure)
+    """Return how exposed the users are; never that they are safe, because this attacker is a weak one."""
+    level = headline_level(exposure)
     most = _levels(exposure, with_ratings=True)[-1]
-    alone = exposure.at(most.known, with_ratings=False)
+    items_only = exposure.at(most.known, with_ratings=False)
     more = "" if most == level else f"With {most.known} it is {percent(most.unique.rate)}. "
     text = (
-        f"{more}Who knows {plural(most.known, 'item')} and no ratings singles out {percent(alone.unique.rate)}. "
+        f"{more}Who knows {plural(most.known, 'item')} and no ratings singles out {percent(items_only.unique.rate)}. "
         "No name is needed: whoever is singled out shows everything else in the row. "
         f"Measured on {plural(exposure.n_targets, 'user')} drawn at random."
     )
-    if most.unique.rate >= _MANY:
+    if most.unique.rate >= _EXPOSED:
         return PageVerdict("alert", "Exposed", headline(level) + ".", text)
-    if most.unique.rate >= _SOME:
+    if most.unique.rate >= _PARTLY_EXPOSED:
         return PageVerdict("caution", "Partly exposed", headline(level) + ".", text)
-    return PageVerdict(
-        "plain", "Little exposed to this attacker; stronger ones were not tried", headline(level) + ".", text
-    )
+    word = "Little exposed to this attacker; stronger ones were not tried"
+    return PageVerdict("plain", word, headline(level) + ".", text)
 
 
 def headline(level: Level) -> str:
-    """Say one level as a sentence."""
-    ratings = plural(level.known, "rating")
-    return f"Knowing {ratings} of a person singles out {percent(level.unique.rate)} of the users"
+    """Return one level as a sentence."""
+    return f"Knowing {plural(level.known, 'rating')} of a person singles out {percent(level.unique.rate)} of the users"
 
 
-def telling_level(exposure: Exposure) -> Level:
-    """Give the least knowledge of items and ratings that singles out half of the users, or the most there is."""
+def headline_level(exposure: Exposure) -> Level:
+    """Return the least knowledge of items and ratings that singles out half of the users, or the most knowledge."""
     levels = _levels(exposure, with_ratings=True)
-    return next((level for level in levels if level.unique.rate >= _MANY), levels[-1])
+    return next((level for level in levels if level.unique.rate >= _EXPOSED), levels[-1])
 
 
 def _levels(exposure: Exposure, *, with_ratings: bool) -> list[Level]:
@@ -66,7 +59,7 @@ def _levels(exposure: Exposure, *, with_ratings: bool) -> list[Level]:
 
 
 def key_facts(summary: Summary) -> tuple[Fact, ...]:
-    """Give the figures one looks for first."""
+    """Return the key figures of a source."""
     scale = summary.scale
     step = "any value between" if scale.step is None else f"in steps of {scale.step:g}"
     facts = [
@@ -82,112 +75,88 @@ def key_facts(summary: Summary) -> tuple[Fact, ...]:
 
 
 def _years(times: TimeSpan) -> str:
-    first, last = times.years[0][0], times.years[-1][0]
+    (first, _), (last, _) = times.years[0], times.years[-1]
     return str(first) if first == last else f"{first}–{last}"
 
 
 def exposure_chapter(exposure: Exposure) -> Chapter:
-    """Show who is found by a few known items, and among how many the others hide."""
+    """Return the chapter on who is found by a few known items, and among how many the others hide."""
     intro = (
         "An attacker knows a few things that a person rated, from a chat or a public review, and looks for the rows "
         f"that agree. The known items were drawn at random, for {plural(exposure.n_targets, 'user')} drawn at random."
     )
-    return Chapter("How exposed the users are", intro, sections=(_unique_section(exposure), _crowd_section(exposure)))
+    sections = (_unique_section(exposure), _candidates_section(exposure))
+    return Chapter("How exposed the users are", intro, sections=sections)
 
 
 def unique_chart(exposure: Exposure) -> Lines:
-    """Chart the share of users who are unique against the number of known items."""
+    """Return a chart of the share of users who are unique against the number of known items."""
     known = tuple(float(level.known) for level in _levels(exposure, with_ratings=True))
     series = {
-        name: {float(level.known): level.unique for level in _levels(exposure, with_ratings=labelled)}
-        for name, labelled in ((WITH_RATINGS, True), (ITEMS_ONLY, False))
+        name: {float(level.known): level.unique for level in _levels(exposure, with_ratings=with_ratings)}
+        for name, with_ratings in ((WITH_RATINGS, True), (ITEMS_ONLY, False))
     }
     x = Axis("known items", log=True, ticks=known)
     return lines(x, Axis("share of users singled out", percent=True, low=0, high=1), series)
 
 
 def _unique_section(exposure: Exposure) -> Section:
-    level = telling_level(exposure)
-    alone = exposure.at(level.known, with_ratings=False)
+    level = headline_level(exposure)
+    items_only = exposure.at(level.known, with_ratings=False)
     meaning = (
         f"{plural(level.known, 'known item')} with ratings fit nobody else for {percent(level.unique.rate)} of the "
-        f"users; the items without ratings for {percent(alone.unique.rate)}. The bands are 95 % intervals."
+        f"users; the items without ratings for {percent(items_only.unique.rate)}. The bands are 95 % intervals."
     )
-    return Section(
-        "Who is found by a few known items",
-        meaning + _short_note(exposure),
-        "lower",
-        unique_chart(exposure),
-        _table(exposure),
-    )
-
-
-def _short_note(exposure: Exposure) -> str:
-    """Say for how many targets the attacker knows fewer items, because there are no more."""
     most = _levels(exposure, with_ratings=True)[-1]
-    if not most.n_short:
-        return ""
-    return f" {count(most.n_short)} of them have fewer than {most.known} ratings: of these the attacker knows all."
+    if most.n_short:
+        meaning += (
+            f" {count(most.n_short)} of them have fewer than {most.known} ratings: of these the attacker knows all."
+        )
+    return Section("Who is found by a few known items", meaning, "lower", unique_chart(exposure), _table(exposure))
 
 
 def _table(exposure: Exposure) -> Table:
+    levels = zip(_levels(exposure, with_ratings=False), _levels(exposure, with_ratings=True), strict=True)
     rows = tuple(
-        (
-            str(level.known),
-            with_interval(alone.unique),
-            with_interval(level.unique),
-            count(level.n_short),
-        )
-        for alone, level in zip(
-            _levels(exposure, with_ratings=False), _levels(exposure, with_ratings=True), strict=True
-        )
+        (str(level.known), with_interval(items_only.unique), with_interval(level.unique), count(level.n_short))
+        for items_only, level in levels
     )
-    head = (
-        "Known items",
-        "Singled out by items (95 % interval)",
-        "By items and ratings (95 % interval)",
-        "Users with fewer ratings",
-    )
-    return Table(head, rows)
+    shares = ("Singled out by items (95 % interval)", "By items and ratings (95 % interval)")
+    return Table(("Known items", *shares, "Users with fewer ratings"), rows)
 
 
-def _crowd_section(exposure: Exposure) -> Section:
+def _candidates_section(exposure: Exposure) -> Section:
     series = tuple(
-        Series(name, tuple(_crowd(level) for level in _levels(exposure, with_ratings=labelled)))
-        for name, labelled in ((WITH_RATINGS, True), (ITEMS_ONLY, False))
+        Series(name, tuple(_candidates(level) for level in _levels(exposure, with_ratings=with_ratings)))
+        for name, with_ratings in ((WITH_RATINGS, True), (ITEMS_ONLY, False))
     )
     known = tuple(float(level.known) for level in _levels(exposure, with_ratings=True))
     chart = Lines(Axis("known items", log=True, ticks=known), Axis("users who fit what is known", log=True), series)
     most = _levels(exposure, with_ratings=True)[-1]
-    crowd = most.candidates[2]
-    among = "has no one to hide among" if crowd == 1 else f"hides in a crowd of {count(crowd)}"
+    median = most.candidates[2]
+    among = "has no one to hide among" if median == 1 else f"hides in a crowd of {count(median)}"
     meaning = (
         f"A person hides among all who fit. With {plural(most.known, 'known item')} and their ratings the median user "
         f"{among}, and a blind pick among those who fit is right in {percent(most.guess)} of cases. Marks are medians; "
         "nine in ten users lie in the bands."
     )
-    return Section("How large a crowd each person hides in", meaning, "higher", chart, _crowd_table(exposure))
+    return Section("How large a crowd each person hides in", meaning, "higher", chart, _candidates_table(exposure))
 
 
-def _crowd(level: Level) -> ChartPoint:
+def _candidates(level: Level) -> ChartPoint:
     return ChartPoint(level.known, level.candidates[2], level.candidates[0], level.candidates[-1])
 
 
-def _crowd_table(exposure: Exposure) -> Table:
-    rows = tuple(
-        (
-            WITH_RATINGS if level.with_ratings else ITEMS_ONLY,
-            str(level.known),
-            *(count(size) for size in level.candidates),
-            percent(level.guess),
-        )
-        for level in exposure.levels
-    )
-    return Table(("Attacker", "Known items", *_PERCENTS, "Blind pick is right"), rows)
+def _candidates_table(exposure: Exposure) -> Table:
+    rows = []
+    for level in exposure.levels:
+        attacker = WITH_RATINGS if level.with_ratings else ITEMS_ONLY
+        rows.append((attacker, str(level.known), *map(count, level.candidates), percent(level.guess)))
+    return Table(("Attacker", "Known items", *_PERCENTS, "Blind pick is right"), tuple(rows))
 
 
 def summary_chapter(summary: Summary) -> Chapter:
-    """Show the histogram, the spread of activity and popularity, and the years."""
+    """Return the chapter with the histogram, the spread of activity and popularity, and the years."""
     sections = [_histogram_section(summary), _spread_section(summary)]
     if len(summary.top_shares) > 1:
         sections.append(_top_section(summary))
@@ -215,22 +184,19 @@ def _histogram_section(summary: Summary) -> Section:
 
 def _spread_section(summary: Summary) -> Section:
     curves = {"ratings per user": summary.activity, "ratings per item": summary.popularity}
-    chart = quantile_curve(
-        Axis("percentile of users or items", low=0, high=100),
-        Axis("ratings", log=True),
-        {name: [(p, n) for p, n in spread.percentiles if n > 0] for name, spread in curves.items()},
-    )
+    positive = {name: [(p, n) for p, n in spread.percentiles if n > 0] for name, spread in curves.items()}
+    x, y = Axis("percentile of users or items", low=0, high=100), Axis("ratings", log=True)
+    chart = quantile_curve(x, y, positive)
     meaning = (
         f"Half of the users rated at most {plural(summary.activity.at(50), 'item')}, half of the items were rated "
         f"at most {plural(summary.popularity.at(50), 'time')}. Rarely rated items give their raters away."
     )
-    rows = tuple((name.capitalize(), *_spread_cells(spread)) for name, spread in curves.items())
+    rows = []
+    for name, spread in curves.items():
+        percentiles = (count(spread.at(p)) for p in PERCENTILES)
+        rows.append((name.capitalize(), number(spread.mean), *percentiles, count(spread.largest)))
     head = ("", "Mean", *(f"{p:g}\N{NO-BREAK SPACE}%" for p in PERCENTILES), "Most")
-    return Section("How activity and popularity are spread", meaning, "neither", chart, Table(head, rows))
-
-
-def _spread_cells(spread: Spread) -> tuple[str, ...]:
-    return (number(spread.mean), *(count(spread.at(p)) for p in PERCENTILES), count(spread.largest))
+    return Section("How activity and popularity are spread", meaning, "neither", chart, Table(head, tuple(rows)))
 
 
 def _top_section(summary: Summary) -> Section:
@@ -244,16 +210,15 @@ def _top_section(summary: Summary) -> Section:
 
 
 def _years_section(times: TimeSpan) -> Section:
-    chart = bars(
-        Axis("year"), Axis("ratings"), [str(year) for year, _ in times.years], {"ratings": [n for _, n in times.years]}
-    )
-    rows = tuple((str(year), count(n)) for year, n in times.years)
+    years, counts = [str(year) for year, _ in times.years], [n for _, n in times.years]
+    chart = bars(Axis("year"), Axis("ratings"), years, {"ratings": counts})
+    rows = tuple((year, count(n)) for year, n in zip(years, counts, strict=True))
     meaning = f"The first rating was given on {day(times.first)}, the last on {day(times.last)}."
     return Section("When the ratings were given", meaning, "neither", chart, Table(("Year", "Ratings"), rows))
 
 
 def inspect_account(summary: Summary, exposure: Exposure) -> tuple[str, ...]:
-    """Tell what was done, step by step."""
+    """Return what was done, step by step."""
     known = ", ".join(str(level.known) for level in _levels(exposure, with_ratings=True))
     return (
         f"Read {plural(summary.n_rows, 'row')}; dropped {count(summary.n_repeated)} that a later row of the same user "

@@ -1,12 +1,10 @@
 """A page as a frozen value, and how it becomes one self-contained HTML file.
 
 Verdict first, then chapters of sections; each section is a heading, a chart, a sentence that says what it means and
-which way is good, and the numbers in a table behind it; last the numbered account of what was done. The page asks
-nothing of the network and runs no script. Every text is escaped, so ids and titles of a stranger's data cannot become
+which direction is better, and the numbers in a table; last the numbered account of what was done. The page loads
+nothing from the network and runs no script. Every text is escaped, so that ids and titles from the data cannot become
 markup.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
@@ -21,12 +19,13 @@ from recloak._report.charts import Chart
 from recloak._report.draw import NARROW, WIDE, draw, swatches
 
 Tone = Literal["alert", "caution", "good", "plain"]
-Good = Literal["lower", "higher", "neither"]
+Better = Literal["lower", "higher", "neither"]
+Provenance = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PageVerdict:
-    """What was found, in one line a stranger understands; the word says it without the colour."""
+    """The verdict in one line that anyone understands; the word says the same as the colour."""
 
     tone: Tone
     word: str
@@ -36,7 +35,7 @@ class PageVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One figure worth a glance."""
+    """One key figure."""
 
     label: str
     value: str
@@ -45,7 +44,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Numbers behind a chart; the first ``n_labels`` columns are words, the rest are numbers set to the right."""
+    """The numbers of a chart; the first ``n_labels`` columns are words, the rest are numbers aligned right."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -54,18 +53,18 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One finding: heading, chart, what it means, which way is good, the numbers."""
+    """One finding: heading, meaning, which direction is better, chart and numbers."""
 
     heading: str
     meaning: str
-    good: Good | None = None
+    better: Better | None = None
     chart: Chart | None = None
     table: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """Findings that belong together, with a verdict of their own where they have one."""
+    """Findings that belong together, optionally with a verdict of their own."""
 
     heading: str
     intro: str = ""
@@ -76,10 +75,10 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What was done, step by step, and what it takes to do it again: seed, hashes, versions."""
+    """What was done, step by step, and what is needed to repeat it: seed, hashes, versions."""
 
     steps: tuple[str, ...]
-    provenance: tuple[tuple[str, str], ...] = ()
+    provenance: Provenance = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +94,12 @@ class Page:
 
 
 def render(page: Page) -> str:
-    """Give a page as one HTML text."""
+    """Return a page as HTML."""
     return _template().render(page=page, figure=_figure, swatches=swatches)
 
 
 def head_html(page: Page) -> str:
-    """Return what a notebook shows of a page: its verdict and its figures."""
+    """Return the part of a page that a notebook shows: its verdict and key figures."""
     facts = "".join(f"<tr><th>{escape(one.label)}</th><td>{escape(one.value)}</td></tr>" for one in page.facts)
     verdict = f"<p><b>{escape(page.verdict.word)}.</b> {escape(page.verdict.headline)}</p>"
     return f"{verdict}<table>{facts}</table>"
@@ -109,27 +108,22 @@ def head_html(page: Page) -> str:
 def write_page(page: Page, path: str | Path) -> None:
     """Write a page as one HTML file, whole or not at all."""
     html = render(page)
-    with written_file(path) as aside:
-        aside.write_text(html, encoding="utf-8")
+    with written_file(path) as partial:
+        partial.write_text(html, encoding="utf-8")
 
 
 @cache
 def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("recloak._report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html")
+    loader, strict = jinja2.PackageLoader("recloak._report"), jinja2.StrictUndefined
+    pages = jinja2.Environment(loader=loader, autoescape=True, undefined=strict, trim_blocks=True, lstrip_blocks=True)
+    return pages.get_template("page.html")
 
 
 def _figure(section: Section, key: str) -> Markup:
-    """Draw a section's chart twice: text keeps its size, so a phone gets a drawing of its own."""
+    """Draw a section's chart for wide and for narrow screens: text keeps its size, so one drawing cannot fit both."""
     assert section.chart is not None
-    drawn = ""
+    html = ""
     for kind, size in (("wide", WIDE), ("narrow", NARROW)):
-        words = {"title": section.heading, "text": section.meaning}
-        drawn += f'<div class="{kind}">{draw(section.chart, size=size, key=f"{key}-{kind}", **words)}</div>'
-    return Markup(drawn)  # noqa: S704 (our own drawing, whose texts were escaped when it was written)
+        svg = draw(section.chart, size=size, key=f"{key}-{kind}", title=section.heading, text=section.meaning)
+        html += f'<div class="{kind}">{svg}</div>'
+    return Markup(html)  # noqa: S704 (our own drawing, whose texts were escaped when it was written)

@@ -1,6 +1,4 @@
-"""What it takes to do it again: versions and hashes; no times, no paths, so the same seed gives the same bytes."""
-
-from __future__ import annotations
+"""Versions and hashes that a page reports; no times and no paths, so that the same seed gives the same bytes."""
 
 import hashlib
 import platform
@@ -14,14 +12,13 @@ _PACKAGES = ("recloak", "numpy", "numba", "polars")
 
 
 def versions() -> str:
-    """Name the versions of what did the work."""
-    return ", ".join(
-        [*(f"{name} {metadata.version(name)}" for name in _PACKAGES), f"Python {platform.python_version()}"]
-    )
+    """Return the versions of the packages that did the work, and of Python."""
+    packages = (f"{name} {metadata.version(name)}" for name in _PACKAGES)
+    return ", ".join([*packages, f"Python {platform.python_version()}"])
 
 
 def source_hash(path: str | Path) -> str:
-    """Give the SHA-256 of a file, or of the names and hashes of a folder's files in order of their names."""
+    """Return the SHA-256 of a file, or of the names and hashes of a folder's files in order of their names."""
     source = Path(path)
     if source.is_file():
         return sha256_of(source)
@@ -31,18 +28,21 @@ def source_hash(path: str | Path) -> str:
     return digest.hexdigest()
 
 
-def hashes_of(paths: Sequence[str | Path], named: str) -> tuple[tuple[str, str], ...]:
+def hashes_of(paths: Sequence[str | Path], name: str) -> tuple[tuple[str, str], ...]:
     """Return a row with the hash of a source, or of each of several files by its name."""
-    if len(paths) == 1:
-        return ((f"SHA-256 of {named}", source_hash(paths[0])),)
+    return ((f"SHA-256 of {name}", source_hash(paths[0])),) if len(paths) == 1 else hashes_by_name(paths)
+
+
+def hashes_by_name(paths: Sequence[str | Path]) -> tuple[tuple[str, str], ...]:
+    """Return a row with the hash of each file or folder by its name."""
     return tuple((f"SHA-256 of {Path(path).absolute().name}", source_hash(path)) for path in paths)
 
 
 def manifest_hash(folder: str | Path | None) -> tuple[tuple[str, str], ...]:
-    """Return a row with the hash of a release's manifest, or none where the release lies in no folder."""
+    """Return a row with the hash of a release's manifest, or no row if the release is in no folder."""
     return () if folder is None else (("SHA-256 of the release's manifest", sha256_of(Path(folder) / "manifest.json")),)
 
 
 def of_source(source: str | Path) -> tuple[tuple[str, str], ...]:
-    """Name a source by its hash, and the versions."""
+    """Return rows with the hash of a source and the versions."""
     return (*hashes_of([source], "the source"), ("Versions", versions()))

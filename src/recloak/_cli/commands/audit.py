@@ -1,7 +1,5 @@
 """``recloak audit``: every attack on the original and on the release, side by side."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +27,28 @@ from recloak._cli.path_types import PAGE, PRIVATE_FOLDER, RELEASE, SOURCE_PATH
 )
 @click.option("--second", metavar="DIR", type=RELEASE, help="Another release of the same people, to intersect with.")
 @click.option("--second-private", metavar="DIR", type=PRIVATE_FOLDER, help="Its private folder. [default: DIR-private]")
-@click.option("--again", is_flag=True, help="Make that other release now, with another seed, and throw it away.")
+@click.option(
+    "--again",
+    multiple=True,
+    is_flag=False,
+    flag_value="",
+    metavar="[DIR]",
+    help="A second release of the same people, or a third, a fourth; without DIR: make one now and throw it away.",
+)
+@click.option(
+    "--held-out",
+    metavar="FILE",
+    type=SOURCE_PATH,
+    help="Ratings of people who are not in the release: tests membership.",
+)
+@click.option("--later", metavar="FILE", type=SOURCE_PATH, help="Ratings of the same people that are not in SOURCE.")
+@click.option("--mentions", metavar="FILE", type=SOURCE_PATH, help="What the same people rated in public elsewhere.")
+@click.option(
+    "--attribute", metavar="FILE", type=SOURCE_PATH, help="CSV with user and value: can it be told from the release?"
+)
+@click.option(
+    "--sensitive", metavar="FILE", type=SOURCE_PATH, help="Items, one in a line: can it be told who rated one?"
+)
 @source_options
 @seed_option
 @output_options
@@ -37,15 +56,17 @@ def command(source: Path, folder: Path, out: Path | None, probe: Path | None, as
     """Attack the ratings in SOURCE and their release in DIR, side by side, and say how risky the release is.
 
     The release is verified first. Exits with 1 if an attack names people more often than the release promises, could
-    not be run, or a gate is closed.
+    not be run, or a gate is closed; what else is breached is said, and a gate makes it count.
     """
-    held_out = source_of(probe, dict(given))
-    found = recloak.audit(source_of(source, given), folder, probe=held_out, **given_only(given))
+    left_out = source_of(probe, dict(given))
+    given["again"] = given["again"] == ("",) or tuple(filter(None, given["again"]))
+    given |= {name: source_of(given[name], dict(given)) for name in ("held_out", "later", "mentions")}
+    found = recloak.audit(source_of(source, given), folder, probe=left_out, **given_only(given))
     report(found, _print, as_json=as_json, page=out)
-    return 0 if found.verdict == "pass" else 1
+    return 0 if found.promise == "pass" else 1
 
 
-def _print(found: recloak.Audit) -> None:
+def _print(found: "recloak.Audit") -> None:
     from recloak._cli.tables import print_audit
 
     print_audit(found)

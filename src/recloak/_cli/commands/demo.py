@@ -1,7 +1,5 @@
 """``recloak demo``: the main job on synthetic data."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """``recloak evaluate``: what a release is still good for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +57,7 @@ def command(
     report(found, _print, as_json=as_json, page=out)
 
 
-def _print(found: recloak.Evaluation) -> None:
+def _print(found: "recloak.Evaluation") -> None:
     if found.recommenders:
         from recloak._cli.tables import print_evaluation
 

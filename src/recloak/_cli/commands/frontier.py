@@ -1,7 +1,5 @@
 """``recloak frontier``: risk against usefulness of several releases, one chart."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,9 +44,11 @@ def command(source: Path, ks: str, modes: str, out: Path, as_json: bool, **given
 @contextmanager
 def _warnings_as_sentences() -> Iterator[None]:
     """Print each warning of the library on standard error as a sentence of the command line."""
+    from recloak._cli.main import as_flags
+
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = lambda message, *_, **__: click.echo(f"recloak: {message}", err=True)
+        warnings.showwarning = lambda message, *_, **__: click.echo(f"recloak: {as_flags(str(message))}", err=True)
         yield
 
 

@@ -1,7 +1,5 @@
 """``recloak inspect``: what is in a source, and how exposed its users already are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +30,7 @@ def command(source: tuple[str, ...], out: Path | None, as_json: bool, **given: A
     report(found, _print, as_json=as_json, page=out)
 
 
-def _print(found: recloak.Inspection) -> None:
+def _print(found: "recloak.Inspection") -> None:
     from recloak._cli.tables import print_inspection
 
     print_inspection(found)

@@ -60,6 +60,7 @@ def command() -> None:
 @click.option("--ratings", type=SOURCE, help="Ratings to count the popularity from.")
 @click.option("--text", help="Column of the text.")
 @click.option("--user", help="Column of the user.")
+@click.option("--title", help="Column of the title in the title list.")
 @output_options
 def find(posts: str, titles: str, out: Path | None, as_json: bool, **given: Any) -> None:
     """Find the titles that POSTS name: a table of posts, or a text file with a post per line."""

@@ -1,7 +1,6 @@
 """``recloak publish``: an anonymised release of ratings."""
 
-from __future__ import annotations
-
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +45,7 @@ def command(source: str, output: Path, as_json: bool, **given: Any) -> None:
 
     What was written is verified before it appears; who is who goes into a private folder that only you can read.
     """
+    logging.getLogger("recloak").setLevel(logging.INFO)  # say beforehand what will be written
     release = recloak.publish(source_of(source, given), output, **given_only(given))
     facts = release.facts
     if as_json:

@@ -3,8 +3,6 @@
 Each command is a file of ``_cli.related``.
 """
 
-from __future__ import annotations
-
 import click
 
 from recloak._cli.command_groups import PackageGroup

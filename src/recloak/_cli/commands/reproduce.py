@@ -3,8 +3,6 @@
 Each paper is a file of ``_cli.reproduce``.
 """
 
-from __future__ import annotations
-
 import click
 
 from recloak._cli.command_groups import PackageGroup

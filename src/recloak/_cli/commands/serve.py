@@ -1,7 +1,5 @@
 """``recloak serve``: posting advice and related lists over HTTP."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """``recloak synth``: synthetic ratings with the shape of real data sets."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any

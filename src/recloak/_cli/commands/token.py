@@ -1,7 +1,5 @@
 """``recloak token``: who may ask the server; make, list and revoke tokens."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from typing import Any

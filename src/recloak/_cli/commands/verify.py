@@ -1,7 +1,5 @@
 """``recloak verify``: re-derive the guarantee of a release from its public files alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +19,18 @@ from recloak._cli.path_types import FOLDER, PRIVATE_FOLDER, SOURCE
 @click.option(
     "--private", metavar="DIR", type=PRIVATE_FOLDER, help="Who is who, to check a cap on links. [default: DIR-private]"
 )
+@click.option(
+    "--content", is_flag=True, help="Judge only what the tables hold, not how every byte is written (for other tools')."
+)
 @engine_options
 @source_options
 @output_options
 def command(folder: Path, original: str | None, as_json: bool, **given: Any) -> int:
     """Check that every row of the release in DIR is shared by at least k users, and that nothing was changed.
 
-    Reads the public files only; what the release promises about its source, diversity and a cap on links, is checked
-    where --original is given. Exits with 0 if the release keeps its promise, 1 if it does not.
+    Reads the public files only, and accounts for every byte of them; what the release promises about its source,
+    diversity and a cap on links, is checked where --original is given.
+    Exits with 0 if the release keeps its promise, 1 if it does not.
     """
     source = source_of(original, given)
     verdict = recloak.verify(folder, original=source, **given_only(given))
@@ -43,11 +45,12 @@ def command(folder: Path, original: str | None, as_json: bool, **given: Any) -> 
     return 0 if verdict.passed else 1
 
 
-def _summary(verdict: recloak.Verdict) -> str:
+def _summary(verdict: "recloak.Verdict") -> str:
     """Return the verdict in one line; the counts of a release that was changed cannot be trusted."""
     if verdict.k_found is None:
         return f"{verdict.verdict}: nothing is known of its rows, because of this:"
     return (
         f"{verdict.verdict}: k required {verdict.k_required}, found {verdict.k_found}; "
         f"{verdict.n_users} users in {verdict.n_groups} groups"
+        f"{' (content only: how the files are written was not judged)' if verdict.content else ''}"
     )

@@ -1,18 +1,13 @@
 """What the commands about related-item lists share: the window, times, the store and the source."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from recloak._cli.common import options_of, source_of
+from recloak._cli.common import options_of
 from recloak._cli.path_types import NEW_STORE, SOURCE, STORE
 from recloak._core.errors import OptionError
 from recloak._related.options import BoundOptions
-
-if TYPE_CHECKING:
-    from recloak._ratings.model import Ratings
 
 
 class _Window(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -36,7 +31,7 @@ class _Moment(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return seconds since 1970; a date alone is its first second."""
-        from recloak._library.moments import as_seconds
+        from recloak._library.related_arguments import as_seconds
 
         try:
             return as_seconds(value)
@@ -65,10 +60,3 @@ def _window(default: str) -> Any:
 store_argument = click.argument("store", type=STORE)
 new_store_argument = click.argument("store", type=NEW_STORE)
 source_argument = click.argument("source", nargs=-1, required=True, type=SOURCE)
-
-
-def ratings_of(paths: tuple[str, ...], given: dict[str, Any]) -> Ratings:
-    """Return the ratings of a command's source."""
-    from recloak._library.sources import as_ratings
-
-    return as_ratings(source_of(paths, given))

@@ -1,7 +1,5 @@
 """``recloak related build``: true lists from ratings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``recloak related export``: the published lists as a table."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

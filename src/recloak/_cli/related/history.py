@@ -1,7 +1,5 @@
 """``recloak related history``: what was published, and what changed and why."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """``recloak related publish``: the nightly job."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

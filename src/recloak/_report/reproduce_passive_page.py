@@ -1,6 +1,4 @@
-"""The page of ``recloak reproduce passive``: figures 4 to 7 of paper 003, and what an operator may read from them."""
-
-from __future__ import annotations
+"""The page of ``recloak reproduce passive``: figures 4 to 7 of paper 003, and what they mean for an operator."""
 
 from dataclasses import dataclass
 
@@ -15,7 +13,7 @@ from recloak._related.passive_experiments import (
 )
 from recloak._report.charts import Axis, Lines, lines
 from recloak._report.formats import percent
-from recloak._report.page import Account, Chapter, Fact, Good, Page, PageVerdict, Section, Table
+from recloak._report.page import Account, Better, Chapter, Fact, Page, PageVerdict, Provenance, Section, Table
 
 _LABELS = {
     "window": "attack window (releases)",
@@ -27,59 +25,42 @@ _LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """One figure of the paper: what it shows of an outcome, and how."""
+    """One figure of the paper: which field of a result it shows, and how."""
 
     heading: str
     field: str
     label: str
     intro: str
-    good: Good
+    better: Better
     digits: int = 3
     is_share: bool = True
 
 
 _FIGURES = (
     _Figure(
-        "Figure 4: overall recall",
-        "recall",
-        "Overall recall",
-        "Share of all true entries that stay in their list, mean over the releases after the first.",
-        "higher",
+        "Figure 4: overall recall", "recall", "Overall recall",
+        "Share of all true entries that stay in their list, mean over the releases after the first.", "higher",
     ),
     _Figure(
-        "Figure 4: targeted recall",
-        "targeted_recall",
-        "Targeted recall",
-        "The same over lists that differ from the true ones.",
-        "higher",
+        "Figure 4: targeted recall", "targeted_recall", "Targeted recall",
+        "The same over lists that differ from the true ones.", "higher",
     ),
     _Figure(
-        "Figure 5: suppressed entries",
-        "suppressed",
-        "Suppressed entries per release",
-        "True entries that are missing from a release, on average.",
-        "lower",
-        digits=0,
-        is_share=False,
+        "Figure 5: suppressed entries", "suppressed", "Suppressed entries per release",
+        "True entries that are missing from a release, on average.", "lower", digits=0, is_share=False,
     ),
     _Figure(
-        "Figure 6: probability of a successful attack",
-        "max_breach",
-        "Worst breach",
+        "Figure 6: probability of a successful attack", "max_breach", "Worst breach",
         "Largest probability of a right inference in any pair of releases, by the exact verifier; each method by its "
         "own meaning of evidence, RP by fresh. It must not exceed delta.",
         "lower",
     ),
     _Figure(
-        "Figure 7: run time",
-        "seconds",
-        "CPU seconds of anonymising",
+        "Figure 7: run time", "seconds", "CPU seconds of anonymising",
         "CPU seconds, all releases together, without similarities and proof. RP only adds noise as ratings arrive.",
-        "lower",
-        digits=1,
-        is_share=False,
+        "lower", digits=1, is_share=False,
     ),
-)
+)  # fmt: skip
 
 
 _METHODS = (
@@ -89,22 +70,22 @@ _METHODS = (
 )
 
 
-def passive_page(found: PassiveReproduction, *, source: str, provenance: tuple[tuple[str, str], ...] = ()) -> Page:
-    """Put all methods on one page."""
-    figures = tuple(_chapter(found, figure) for figure in _FIGURES)
+def passive_page(result: PassiveReproduction, *, source: str, provenance: Provenance = ()) -> Page:
+    """Return the page of all methods."""
+    figures = tuple(_chapter(result, figure) for figure in _FIGURES)
     return Page(
         title="Thwarting passive attacks, repeated",
-        subtitle=f"{source}: {found.n_releases} releases; window 4, gap 5 %, delta 0.1, N = 5 unless varied",
-        verdict=_verdict(found),
-        facts=_facts(found),
-        chapters=(_frontier(found), *figures, *_printed(found)),
-        account=Account(_account(found), provenance),
+        subtitle=f"{source}: {result.n_releases} releases; window 4, gap 5 %, delta 0.1, N = 5 unless varied",
+        verdict=_verdict(result),
+        facts=_facts(result),
+        chapters=(_recall_by_delta(result), *figures, *_printed(result)),
+        account=Account(_account(result), provenance),
     )
 
 
-def _verdict(found: PassiveReproduction) -> PageVerdict:
-    held = all(one.max_breach <= run[3] for run, one in found.outcomes.items() if run[0] in SAFE_SERIES)
-    default, noise = found.default("PERM, fresh"), found.default("RP")
+def _verdict(result: PassiveReproduction) -> PageVerdict:
+    held = all(one.max_breach <= run[3] for run, one in result.outcomes.items() if run[0] in SAFE_SERIES)
+    default, noise = result.default("PERM, fresh"), result.default("RP")
     headline = (
         f"PERM keeps {percent(default.recall)} of all entries, and no inference from lists that moved is right in more "
         f"than {percent(DEFAULTS['delta'])}."
@@ -114,24 +95,23 @@ def _verdict(found: PassiveReproduction) -> PageVerdict:
     text = (
         f"Noise on the ratings (RP) keeps {percent(noise.recall)} and bounds nothing: its worst inference is right in "
         f"{percent(noise.max_breach)}. Under the paper's own reading, total, PERM keeps "
-        f"{percent(found.default('PERM, total').recall)}, and no method can keep more than "
-        f"{percent(found.ceilings[DEFAULTS['delta']])}."
+        f"{percent(result.default('PERM, total').recall)}, and no method can keep more than "
+        f"{percent(result.ceilings[DEFAULTS['delta']])}."
     )
     return PageVerdict("good", "The bound holds", headline, text)
 
 
-def _facts(found: PassiveReproduction) -> tuple[Fact, ...]:
-    shown = (*((name, found.default(name)) for name in SERIES), *found.printed.items())
+def _facts(result: PassiveReproduction) -> tuple[Fact, ...]:
+    shown = (*((name, result.default(name)) for name in SERIES), *result.printed.items())
     return tuple(
         Fact(name, percent(one.recall), f"of the entries kept; worst breach {one.max_breach:.2f}")
         for name, one in shown
     )
 
 
-def _frontier(found: PassiveReproduction) -> Chapter:
-    """Recall against delta: what an operator chooses from."""
-    curves = {name: found.curve(name, "delta", "recall") for name in SAFE_SERIES}
-    curves["no method above (total)"] = found.ceilings
+def _recall_by_delta(result: PassiveReproduction) -> Chapter:
+    curves = {name: result.curve(name, "delta", "recall") for name in SAFE_SERIES}
+    curves["no method above (total)"] = result.ceilings
     meaning = (
         "Choose the smallest delta whose recall you can live with. Fresh bounds the probability that somebody added "
         "the item since the earlier release, total that somebody has it at all; under total an entry that has left can "
@@ -142,19 +122,19 @@ def _frontier(found: PassiveReproduction) -> Chapter:
     return Chapter("Which delta?", _METHODS, sections=(section,))
 
 
-def _chapter(found: PassiveReproduction, figure: _Figure) -> Chapter:
-    return Chapter(figure.heading, figure.intro, sections=tuple(_section(found, figure, name) for name in PARAMETERS))
+def _chapter(result: PassiveReproduction, figure: _Figure) -> Chapter:
+    return Chapter(figure.heading, figure.intro, sections=tuple(_section(result, figure, name) for name in PARAMETERS))
 
 
-def _section(found: PassiveReproduction, figure: _Figure, parameter: str) -> Section:
-    curves = {name: found.curve(name, parameter, figure.field) for name in SERIES}
+def _section(result: PassiveReproduction, figure: _Figure, parameter: str) -> Section:
+    curves = {name: result.curve(name, parameter, figure.field) for name in SERIES}
     chart = _chart(parameter, figure.label, curves, is_share=figure.is_share)
     heading = f"{figure.label} by {_LABELS[parameter]}"
-    return Section(heading, _reading(figure, curves), figure.good, chart, _table(parameter, curves, figure.digits))
+    return Section(heading, _reading(figure, curves), figure.better, chart, _table(parameter, curves, figure.digits))
 
 
 def _reading(figure: _Figure, curves: dict[str, dict[float, float]]) -> str:
-    """Say how far the first series goes, so that a reader need not measure the drawing."""
+    """Return the first and last value of the first series in words."""
     name = next(iter(SAFE_SERIES))
     first, *_, last = curves[name].values()
     return f"{name}: from {first:.{figure.digits}f} to {last:.{figure.digits}f} along the axis."
@@ -172,11 +152,10 @@ def _table(parameter: str, curves: dict[str, dict[float, float]], digits: int) -
     return Table((_LABELS[parameter], *(f"{value:g}" for value in PARAMETERS[parameter])), rows)
 
 
-def _printed(found: PassiveReproduction) -> tuple[Chapter, ...]:
-    """Show the algorithm to the letter beside ours, where it was run."""
-    if not found.printed:
+def _printed(result: PassiveReproduction) -> tuple[Chapter, ...]:
+    if not result.printed:
         return ()
-    shown = {**found.printed, **{name: found.default(name) for name in PRINTED}}
+    shown = {**result.printed, **{name: result.default(name) for name in PRINTED}}
     head = ("Method", "Overall recall", "Targeted recall", "Suppressed per release", "Worst breach", "CPU seconds")
     meaning = (
         "The printed steps handle one item after the other: a replacement or an exchange can undo what was done "
@@ -191,11 +170,11 @@ def _cells(one: ExperimentResult) -> tuple[str, ...]:
     return (*shares, f"{one.suppressed:.0f}", f"{one.max_breach:.3f}", f"{one.seconds:.1f}")
 
 
-def _account(found: PassiveReproduction) -> tuple[str, ...]:
+def _account(result: PassiveReproduction) -> tuple[str, ...]:
     steps = (
         "True lists: cosine over ratings, the first from 10 % of the ratings, then one after every gap.",
         "PERM and SUPP are made safe as a whole; replacements come from the 20 most similar items.",
         "RP disturbs every rating once with uniform noise of variance 1.",
         "Every release was checked by the exact verifier against the releases of its window.",
     )
-    return (*steps, "The printed algorithm ran at the default setting only.") if found.printed else steps
+    return (*steps, "The printed algorithm ran at the default setting only.") if result.printed else steps

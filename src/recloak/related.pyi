@@ -1,0 +1,28 @@
+"""The names of ``recloak.related``, listed once: for type checkers, and for ``related.py``."""
+
+from recloak._attacks.passive import CurvePoint as CurvePoint
+from recloak._attacks.passive import PassiveCurve as PassiveCurve
+from recloak._library.related_checks import PassiveAttack as PassiveAttack
+from recloak._library.related_checks import attack as attack
+from recloak._library.related_checks import verify as verify
+from recloak._library.related_lists import build as build
+from recloak._library.related_lists import export as export
+from recloak._library.related_lists import publish as publish
+from recloak._library.related_trials import advise as advise
+from recloak._library.related_trials import simulate as simulate
+from recloak._related.history import History as History
+from recloak._related.history import ListChanges as ListChanges
+from recloak._related.history import ReleaseRecord as ReleaseRecord
+from recloak._related.lists import RelatedLists as RelatedLists
+from recloak._related.measures import Cost as Cost
+from recloak._related.methods import METHODS as METHODS
+from recloak._related.model import Residual as Residual
+from recloak._related.publish_lists import PublishedRelease as PublishedRelease
+from recloak._related.simulation import DeltaAdvice as DeltaAdvice
+from recloak._related.simulation import DeltaCost as DeltaCost
+from recloak._related.simulation import SimulatedRelease as SimulatedRelease
+from recloak._related.simulation import Simulation as Simulation
+from recloak._related.verifier import Finding as Finding
+from recloak._related.verifier import HistoryVerdict as HistoryVerdict
+
+__all__: list[str]
