@@ -16,6 +16,7 @@ from recloak._mentions.model import Bin as Bin
 from recloak._mentions.model import Identification as Identification
 from recloak._mentions.model import MentionIntake as MentionIntake
 from recloak._mentions.model import OpenSet as OpenSet
+from recloak._mentions.model import Panel as Panel
 from recloak._mentions.model import Rates as Rates
 
 __all__: list[str]

@@ -25,7 +25,7 @@ def synth(
     out: PathLike, *, preset: str | None = None, users: int | None = None, items: int | None = None,
     ratings: int | None = None, format: str | None = None, titles: bool = False, mentions: bool = False,
     mentioners: float = 0.05, rated: float = 0.82, exponent: float = 1.8, lure: float = 0.5,
-    seed: int | None = None, rng: Rng = None,
+    lag: float = 7.0, linked: float = 1.0, seed: int | None = None, rng: Rng = None,
 ) -> SyntheticFiles: ...  # fmt: skip
 def synth(
     out: PathLike | None = None,
@@ -41,6 +41,8 @@ def synth(
     rated: float = 0.82,
     exponent: float = 1.8,
     lure: float = 0.5,
+    lag: float = 7.0,
+    linked: float = 1.0,
     seed: int | None = None,
     rng: Rng = None,
 ) -> Ratings | SyntheticFiles:
@@ -60,6 +62,8 @@ def synth(
         Write made-up titles and public mentions beside the ratings.
     mentioners, rated, exponent, lure
         Share of users who mention, share of mentioned items they rated, power law of mentions, pull of popularity.
+    lag, linked
+        Mean days from a rating to its mention, and the share of mentions that follow the rating of their own item.
     seed, rng
         Make the run repeatable: a whole number, or a numpy generator; without one a secret seed is drawn.
 
@@ -83,7 +87,7 @@ def synth(
 
     shape = SynthOptions(preset=preset, users=users, items=items, ratings=ratings)
     files = FileOptions(format=format, titles=titles, mentions=mentions)
-    forum = MentionOptions(mentioners=mentioners, rated=rated, exponent=exponent, lure=lure)
+    forum = MentionOptions(mentioners=mentioners, rated=rated, exponent=exponent, lure=lure, lag=lag, linked=linked)
     generator = seed_or_rng(seed, rng)
     if out is None:
         if files != FileOptions() or forum != MentionOptions():

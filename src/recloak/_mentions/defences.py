@@ -24,7 +24,7 @@ from recloak._core.progress import task
 from recloak._core.results import Result, counted, plural
 from recloak._mentions.algorithms import Candidates, ignoring_popular, rank_targets
 from recloak._mentions.likelihood import rated_by_mentioner
-from recloak._mentions.model import LEVELS, Mentions, Rates
+from recloak._mentions.model import LEVELS, NO_TIME, Mentions, Rates
 from recloak._mentions.options import IdentifyOptions
 from recloak._ratings.model import Ratings
 
@@ -203,14 +203,16 @@ def _new_decoys(
 
 
 def with_extra(mentions: Mentions, extra: Sequence[NDArray[np.int64]]) -> Mentions:
-    """Return the mentions with further items per target, without a rating."""
+    """Return the mentions with further items per target, without an opinion or a time."""
     counts = np.array([len(one) for one in extra], np.int64)
     owners = np.concatenate((mentions.owners(), np.repeat(np.arange(mentions.n_targets), counts)))
     items = np.concatenate((mentions.items, *extra)).astype(np.int32)
-    ratings = np.concatenate((mentions.ratings, np.full(int(counts.sum()), np.nan, np.float32)))
     order = np.lexsort((items, owners))
+    unsaid = np.full(int(counts.sum()), np.nan, np.float32)
+    ratings, opinions = (np.concatenate((said, unsaid))[order] for said in (mentions.ratings, mentions.opinions))
+    times = np.concatenate((mentions.times, np.full(len(unsaid), NO_TIME)))[order]
     indptr = np.concatenate(([0], np.cumsum(mentions.counts + counts)))
-    return replace(mentions, indptr=indptr, items=items[order], ratings=ratings[order])
+    return replace(mentions, indptr=indptr, items=items[order], ratings=ratings, opinions=opinions, times=times)
 
 
 def _trial(

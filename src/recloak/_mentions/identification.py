@@ -1,4 +1,8 @@
-"""Re-identify people by what they mention: every algorithm, by number of mentions, with the reasons for failure."""
+"""Re-identify people by what they mention: every algorithm, by number of mentions, with the reasons for failure.
+
+The algorithms of the paper come with the target's own rating where a mention voices no opinion, as in the paper. The
+panel (`_mentions.panel`) uses what the mentions tell and nothing else.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,8 +12,10 @@ from recloak._core.progress import task
 from recloak._core.randomness import Rng
 from recloak._mentions.algorithms import ALGORITHMS, Candidates, failures, ignoring_popular, intersect, rank_targets
 from recloak._mentions.likelihood import Likelihoods, decide_open_set, rank_by_likelihood, rated_by_mentioner
-from recloak._mentions.model import LEVELS, Bin, Identification, Mentions, OpenSet, Standing, mean
+from recloak._mentions.model import LEVELS, Bin, Identification, Mentions, OpenSet, Panel, Standing, mean
 from recloak._mentions.options import IdentifyOptions
+from recloak._mentions.panel import PanelRanks, rank_by_panel
+from recloak._mentions.prediction import Prediction, predict
 from recloak._ratings.model import Ratings
 
 ADAPTIVE = "adaptive"
@@ -40,17 +46,33 @@ def identify(
     with task("likelihood ratio"):
         ranked = rank_by_likelihood(candidates, mentions, ratings)
     standings[LIKELIHOOD] = ranked.standing
+    with task("panel of attackers"):
+        panel = rank_by_panel(ratings, candidates, mentions, options)
+    standings |= {name: standing for name, standing in panel.standings.items() if name not in standings}
+    rated_share = _rated_share(mentions, ratings)
+    predicted = predict(ratings, mentions, levels, rated_share)
+
+    def decided(one: Likelihoods) -> OpenSet | None:
+        return _open_set(one, mentions, absent, threshold, rng)
+
     return Identification(
         algorithms={name: standing.rates(levels) for name, standing in standings.items()},
         n_targets=mentions.n_targets,
         n_candidates=ratings.n_users,
         n_heavy=int(candidates.heavy.sum()),
-        rated_share=_rated_share(mentions, ratings),
-        bins=_bins(mentions, standings, failures(*possible, 1)),
+        rated_share=rated_share,
+        bins=_bins(mentions, standings, failures(*possible, 1), predicted),
         reasons={str(k): {why: round(mean(who), 6) for why, who in failures(*possible, k).items()} for k in levels},
-        open_set=_open_set(ranked, mentions, absent, threshold, rng),
+        open_set=decided(ranked),
         intake=mentions.intake,
+        panel=_panel(panel, levels, decided(panel.learned)),
+        predicted={str(k): round(mean(predicted.chances[:, n]), 6) for n, k in enumerate(levels)},
     )
+
+
+def _panel(ranks: PanelRanks, levels: tuple[int, ...], open_set: OpenSet | None) -> Panel:
+    rates = {name: standing.rates(levels) for name, standing in ranks.standings.items()}
+    return Panel(ranks.uses, ranks.strongest.rates(levels), rates, ranks.weights, open_set)
 
 
 def _rank_all(candidates: Candidates, mentions: Mentions, options: IdentifyOptions) -> dict[str, Standing]:
@@ -72,15 +94,18 @@ def _rated_share(mentions: Mentions, ratings: Ratings) -> float | None:
     return float(rated_by_mentioner(mentions, ratings).sum()) / n_mentions if n_mentions else None
 
 
-def _bins(mentions: Mentions, standings: dict[str, Standing], failed: dict[str, NDArray[np.bool_]]) -> tuple[Bin, ...]:
+def _bins(
+    mentions: Mentions, standings: dict[str, Standing], failed: dict[str, NDArray[np.bool_]], predicted: Prediction
+) -> tuple[Bin, ...]:
     """Return the rates at k = 1 and Set Intersection's reasons by number of mentions (figures 3 and 5)."""
     first = {name: standing.expected(1) for name, standing in standings.items()}
     bins = []
     for low, high, inside in mention_bins(mentions.totals):
         rates = {name: mean(expected[inside]) for name, expected in first.items()}
         reasons = {reason: mean(flags[inside]) for reason, flags in failed.items()}
+        foreseen = predicted.chances[inside[predicted.targets], 0]
         if inside.any():
-            bins.append(Bin(low, high, int(inside.sum()), rates, reasons))
+            bins.append(Bin(low, high, int(inside.sum()), rates, reasons, mean(foreseen) if len(foreseen) else None))
     return tuple(bins)
 
 

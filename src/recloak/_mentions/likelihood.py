@@ -69,8 +69,8 @@ def rank_by_likelihood(candidates: Candidates, mentions: Mentions, ratings: Rati
     return Likelihoods(
         Standing(counts[:, 0], tied),
         mentions.present & (counts[:, 2] == mentions.users),
-        _log_odds(scores[:, 0], scores[:, 1], background),
-        _log_odds(scores[:, 2], scores[:, 3], background),
+        log_odds(scores[:, 0], scores[:, 1], background),
+        log_odds(scores[:, 2], scores[:, 3], background),
     )
 
 
@@ -86,7 +86,7 @@ def _shares(mentions: Mentions, rated: NDArray[np.bool_]) -> NDArray[np.float64]
     return np.clip(q, 0.01, 0.99)
 
 
-def _log_odds(best: NDArray[np.float64], mass: NDArray[np.float64], background: float) -> NDArray[np.float64]:
+def log_odds(best: NDArray[np.float64], mass: NDArray[np.float64], background: float) -> NDArray[np.float64]:
     """Return the log odds of the best candidate against all others and against nobody."""
     excess = np.maximum(mass - best, 1e-12)
     others = best + excess + np.log(-np.expm1(-excess))  # log(exp(mass) - exp(best)), without leaving the logarithms

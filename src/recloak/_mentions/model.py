@@ -18,6 +18,7 @@ from recloak._core.intervals import wilson
 from recloak._core.results import Result, counted, plural
 
 LEVELS = (1, 5, 10, 100)  # the values of k at which the paper reports
+NO_TIME = np.iinfo(np.int64).min  # of a mention whose time is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,14 @@ class Mentions:
     users: NDArray[np.int32]  # (n_targets,)
     indptr: NDArray[np.int64]  # (n_targets + 1,)
     items: NDArray[np.int32]  # (n_mentions,)
-    ratings: NDArray[np.float32]  # (n_mentions,) the rating that a mention gives, nan where it gives none
+    ratings: NDArray[np.float32]  # (n_mentions,) the opinion in stars, else the target's own rating, nan without both
+    opinions: NDArray[np.float32]  # (n_mentions,) the opinion that the mention itself voices, in stars, nan for none
+    times: NDArray[np.int64]  # (n_mentions,) seconds, `NO_TIME` where not known
     outside: NDArray[np.int64]  # (n_targets,)
     intake: MentionIntake = field(default=MentionIntake())
 
     def __post_init__(self) -> None:
-        for array in (self.users, self.indptr, self.items, self.ratings, self.outside):
+        for array in (self.users, self.indptr, self.items, self.ratings, self.opinions, self.times, self.outside):
             array.flags.writeable = False
 
     @property
@@ -83,7 +86,7 @@ class Mentions:
     def where(self, keep: NDArray[np.bool_]) -> Mentions:
         """Return the mentions whose mask is set, with the same targets, even those left with none."""
         ends = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
-        kept = (self.items[keep], self.ratings[keep])
+        kept = (self.items[keep], self.ratings[keep], self.opinions[keep], self.times[keep])
         return Mentions(self.target_ids, self.users, ends[self.indptr], *kept, self.outside, self.intake)
 
 
@@ -165,6 +168,7 @@ class Bin:
     n_targets: int
     rates: dict[str, float]  # by algorithm, 1-identified
     reasons: dict[str, float]  # of Set Intersection at k = 1, shares that sum to 1
+    predicted: float | None = None  # 1-identified by the likelihood ratio, as `prediction.py` says beforehand
 
     @property
     def label(self) -> str:
@@ -180,6 +184,7 @@ class Bin:
             "n_targets": self.n_targets,
             "rates": {name: round(rate, 6) for name, rate in self.rates.items()},
             "reasons": {name: round(share, 6) for name, share in self.reasons.items()},
+            "predicted": None if self.predicted is None else round(self.predicted, 6),
         }
 
 
@@ -207,6 +212,37 @@ class OpenSet:
         return {**plain, "curve": points}
 
 
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """What all attackers together reach: for each target the strongest of them, and the combination that learned.
+
+    No attacker knows beforehand which of them is the strongest for a target, so ``strongest`` is a bound for all of
+    them. The learned one is an attacker: its weights come from other people.
+    """
+
+    uses: tuple[str, ...]  # what is known of a mention: titles, opinions, times
+    strongest: Rates
+    members: dict[str, Rates]
+    weights: dict[str, float]  # of the clues in the learned attacker
+    open_set: OpenSet | None  # of the learned attacker
+
+    @property
+    def best(self) -> str:
+        """The member that names most people outright."""
+        return max(self.members, key=lambda name: self.members[name].rate[0])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the rates of the strongest, and everything else by name, ready for JSON."""
+        return {
+            **self.strongest.to_json(),
+            "uses": list(self.uses),
+            "members": {name: rates.to_json() for name, rates in self.members.items()},
+            "learned": self.members["learned"].to_json(),
+            "weights": self.weights,
+            "open_set": None if self.open_set is None else self.open_set.to_json(),
+        }
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Identification(Result):
     """How many targets every algorithm identifies, by k and by number of mentions, and why the others are not."""
@@ -220,6 +256,8 @@ class Identification(Result):
     reasons: dict[str, dict[str, float]]  # k -> reason -> share, for Set Intersection
     open_set: OpenSet | None
     intake: MentionIntake
+    panel: Panel
+    predicted: dict[str, float]  # k -> rate of the likelihood ratio, as `prediction.py` says beforehand
 
     def __repr__(self) -> str:
         absent = self.intake.n_unknown_users
@@ -234,6 +272,8 @@ class Identification(Result):
         """Return everything, ready for JSON."""
         return {
             "algorithms": {name: rates.to_json() for name, rates in self.algorithms.items()},
+            "panel": self.panel.to_json(),
+            "predicted": self.predicted,
             "n_targets": self.n_targets,
             "n_candidates": self.n_candidates,
             "n_heavy": self.n_heavy,

@@ -15,7 +15,17 @@ ALGORITHM_NAMES = {
     "fuzzy_rating": "FuzzyRating",
     "exact_rating": "ExactRating",
     ADAPTIVE: "Scoring without popular items",
+    "adaptive_2": "Scoring without twice as many",
     LIKELIHOOD: "likelihood ratio",
+    "wary_likelihood": "likelihood ratio, wary of decoys",
+    "opinion": "and what was thought of it",
+    "same_item": "and when it was rated",
+    "active": "and when anything was rated",
+    "time": "both times",
+    "time_month": "both times, a month late",
+    "time_year": "both times, a year late",
+    "time_ever": "both times, ever so late",
+    "learned": "learned combination",
 }
 IDENTIFIED_AXIS = Axis("share of targets identified", percent=True, low=0, high=1)
 _EXPOSED, _PARTLY_EXPOSED = 0.3, 0.05  # least shares of targets named outright
@@ -42,13 +52,12 @@ def shares_of(rates: Rates, n: int) -> list[Share]:
 
 
 def _verdict(result: Identification) -> PageVerdict:
-    """Return the verdict by the best attacker who knows mentions but no ratings."""
-    names = ("scoring", "tf_idf", ADAPTIVE, LIKELIHOOD)
-    best = max(names, key=lambda name: result.algorithms[name].rate[0])
-    share = shares_of(result.algorithms[best], result.n_targets)[0]
+    """Return the verdict by the best single attacker of the panel, who knows what the mentions say and no more."""
+    best = result.panel.best
+    share = shares_of(result.panel.members[best], result.n_targets)[0]
     headline = f"{percent(share.rate)} of {plural(result.n_targets, 'target')} are named outright by what they mention."
     text = (
-        f"The best of the attackers who know no ratings ({ALGORITHM_NAMES[best]}) puts them first among "
+        f"The best of the attackers ({ALGORITHM_NAMES[best]}) puts them first among "
         f"{plural(result.n_candidates, 'user')}; 95 % interval {percent(share.low)} to {percent(share.high)}."
     )
     if share.rate >= _EXPOSED:
@@ -73,7 +82,11 @@ def _algorithms_chapter(result: Identification) -> Chapter:
         "An attacker holds the ratings and reads the forum. A target is k-identified if they stand among the first k "
         "of the attacker's list (Frankowski et al. 2006); ties fall at random."
     )
-    return Chapter("How many are found", intro, sections=(_paper_section(result), _other_attackers_section(result)))
+    return Chapter(
+        "How many are found",
+        intro,
+        sections=(_paper_section(result), _other_attackers_section(result), _panel_section(result)),
+    )
 
 
 def _paper_section(result: Identification) -> Section:
@@ -116,9 +129,33 @@ def _other_attackers_section(result: Identification) -> Section:
     return Section("Attackers beyond the paper", meaning, "lower", chart)
 
 
+def _panel_section(result: Identification) -> Section:
+    """Return what all attackers reach together; the algorithms above may use ratings that the mentions do not tell."""
+    panel = result.panel
+    meaning = (
+        f"Knowing {' and '.join(panel.uses)}: taking for each target the attacker who comes nearest, "
+        f"{percent(panel.strongest.rate[0])} are named outright, a bound for all of them; the combination that learned "
+        f"from other people names {percent(panel.members['learned'].rate[0])}."
+    )
+    series = {ALGORITHM_NAMES[name]: shares_of(panel.members[name], result.n_targets) for name in _shown(panel.members)}
+    series["strongest of all"] = shares_of(panel.strongest, result.n_targets)
+    levels = [f"first {k}" for k in panel.strongest.k]
+    return Section(
+        "All attackers together", meaning, "lower", bars(Axis("place in the list"), IDENTIFIED_AXIS, levels, series)
+    )
+
+
+def _shown(members: dict[str, Rates]) -> list[str]:
+    return [name for name in (LIKELIHOOD, "opinion", "time", "learned") if name in members]
+
+
 def _mentions_chapter(result: Identification) -> Chapter:
     intro = "The more somebody says, the easier they are found; the bins are those of the paper's table 1."
-    return Chapter("By number of mentions", intro, sections=(_bins_section(result), _reasons_section(result)))
+    return Chapter(
+        "By number of mentions",
+        intro,
+        sections=(_bins_section(result), _predicted_section(result), _reasons_section(result)),
+    )
 
 
 def _bins_section(result: Identification) -> Section:
@@ -134,6 +171,21 @@ def bins_chart(result: Identification) -> Bars:
     """Return a chart of the 1-identified by number of mentions (the paper's figure 5)."""
     series = {ALGORITHM_NAMES[name]: [each.rates[name] for each in result.bins] for name in ALGORITHMS}
     return bars(Axis("mentions"), IDENTIFIED_AXIS, [each.label for each in result.bins], series)
+
+
+def _predicted_section(result: Identification) -> Section:
+    measured, predicted = result.algorithms[LIKELIHOOD].rate[0], next(iter(result.predicted.values()))
+    meaning = (
+        f"From popularity, activity and the number of mentions alone, without looking at who rated what, "
+        f"{percent(predicted)} would be named by the likelihood ratio; {percent(measured)} are. Who shares a taste "
+        "hides each other; the prediction does not know tastes."
+    )
+    series = {
+        "measured": [each.rates[LIKELIHOOD] for each in result.bins],
+        "predicted": [each.predicted or 0.0 for each in result.bins],
+    }
+    chart = bars(Axis("mentions"), IDENTIFIED_AXIS, [each.label for each in result.bins], series)
+    return Section("Measured and predicted", meaning, "neither", chart)
 
 
 def _bins_table(result: Identification) -> Table:
@@ -197,5 +249,6 @@ def _account(result: Identification) -> tuple[str, ...]:
         f"{count(intake.n_unknown_items)} of items that nobody rated, {count(intake.n_unknown_users)} targets not in "
         f"the ratings, {count(intake.n_without)} users who mention nothing.",
         "Ranked all candidates for every target by each algorithm, in logarithms; ties count as expected.",
-        "Fitted the probabilities of the likelihood ratio on one half of the targets for the other.",
+        "Fitted the probabilities of the likelihood ratio on one half of the targets for the other, and all that the "
+        "panel learned on four fifths for the last.",
     )

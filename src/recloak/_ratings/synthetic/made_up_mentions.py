@@ -2,7 +2,9 @@
 
 The number of mentions of a user follows a power law; 82 % of the mentioned items are rated by the mentioner and popular
 items are mentioned more (Frankowski et al. 2006, "You are what you say", section 3.1). A mention carries the opinion
-it voices, mostly the user's own rating.
+it voices, mostly the user's own rating. Its time is that of the item's rating and a delay, exponential with a mean of
+`MentionOptions.lag` days; a share of 1 - `MentionOptions.linked` follows another rating of the user's instead, as do
+mentions of items that the user did not rate.
 """
 
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from recloak._ratings.synthetic.options import MentionOptions
 
 MENTIONS = {"user": pl.Int32, "item": pl.Int32, "rating": pl.UInt8, "time": pl.Int64}
 _SAME_OPINION = 0.8  # of the mentions of rated items; the others voice one star more or less
-_MEAN_DELAY = 7 * 86_400.0  # seconds from a rating to its mention
+_DAY = 86_400.0
 _MOST = 300
 
 
@@ -92,7 +94,10 @@ def _mentions_of(
     other = _other_items(forum, items, n - n_rated, stream)
     opinions = np.concatenate((_voiced(stars[own], len(forum.histogram), stream), _guessed(forum, len(other), stream)))
     start = np.concatenate((times[own], stream.choice(times, len(other))))
-    when = start + stream.exponential(_MEAN_DELAY, len(start)).astype(np.int64)
+    when = start + stream.exponential(forum.options.lag * _DAY, len(start)).astype(np.int64)
+    if forum.options.linked < 1.0:
+        loose = stream.random(len(start)) >= forum.options.linked
+        when = np.where(loose, when - start + stream.choice(times, len(start)), when)
     table = pl.DataFrame(
         {
             "user": np.full(len(when), user),

@@ -82,3 +82,13 @@ class MentionOptions(Options):
     lure: float = option(
         0.5, "power of its popularity by which a rated item is mentioned", at_least=0, flag="--mentions-lure"
     )
+    lag: float = option(
+        7.0, "mean days from a rating to its mention; forums lag, tags hardly do", above=0, flag="--mentions-lag"
+    )
+    linked: float = option(
+        1.0,
+        "share of the mentions that follow the rating of their item; others follow any rating of the mentioner",
+        at_least=0,
+        at_most=1,
+        flag="--mentions-linked",
+    )
