@@ -15,9 +15,11 @@ from recloak._core.errors import RefusedError as RefusedError
 from recloak._core.errors import SourceError as SourceError
 from recloak._core.intervals import Share as Share
 from recloak._core.progress import progress as progress
+from recloak._evaluation.fidelity.model import Fidelity as Fidelity
 from recloak._evaluation.frontier import Frontier as Frontier
 from recloak._evaluation.model import Evaluation as Evaluation
 from recloak._library.audit_release import audit as audit
+from recloak._library.compare_leaderboards import fidelity as fidelity
 from recloak._library.compare_releases import frontier as frontier
 from recloak._library.evaluate_release import evaluate as evaluate
 from recloak._library.inspect_source import Inspection as Inspection

@@ -39,6 +39,11 @@ class Probe:
     def __len__(self) -> int:
         return len(self.users)
 
+    @classmethod
+    def empty(cls) -> Probe:
+        """Return a probe without a rating, where none was held out."""
+        return cls(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))
+
     def to_polars(self, ratings: Ratings) -> pl.DataFrame:
         """Return a table with the ids of the source: ``user``, ``item``, ``rating``."""
         users, items = ratings.user_ids.decode(self.users), ratings.item_ids.decode(self.items)

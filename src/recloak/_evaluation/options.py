@@ -15,6 +15,16 @@ class EvaluateOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FidelityOptions(Options):
+    """How leaderboards of algorithms on a release are compared with those on the original."""
+
+    splits: int = option(3, "how many times both sides are split into training and test", at_least=1, spark=False)
+    quick: bool = option(False, "compare 5 + 5 algorithms instead of all", spark=False)
+    most_people: int = option(10_000, "how many people at most take part, in whole groups", at_least=2, spark=False)
+    most_items: int = option(4000, "how many items at most take part, the most rated", at_least=2, spark=False)
+
+
+@dataclass(frozen=True, kw_only=True)
 class FrontierOptions(Options):
     """How the points of a frontier are measured."""
 

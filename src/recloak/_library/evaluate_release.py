@@ -110,7 +110,7 @@ def evaluate(
     from recloak._library.pages import About, drawn_by
 
     generator = seed_or_rng(seed, rng)
-    trial = _trial(source, release, private, probe, holdout, made, generator)
+    trial = trial_of(source, release, private, probe, holdout, made, generator)
     found = measure(trial.ratings, trial.release, trial.probe, options=options, rng=generator)
     folder = None if release is None else folder_of(release)
     about = About(origin_of(source), folder, None if probe is None else origin_of(probe))
@@ -132,26 +132,31 @@ def _check_choice(
         raise OptionError("give either probe=... with a release, or holdout=... without one")
     if (release is None) != (probe is None):
         raise OptionError("probe=... needs the release, and holdout=... makes its own; leave the release out with it")
+    refuse_idle(holdout, made)
+
+
+def refuse_idle(holdout: float | None, made: PublishOptions) -> None:
+    """Raise for a share that is none, and for options of publishing where nothing is published."""
     if holdout is not None and not (hasattr(holdout, "__float__") and 0 < float(holdout) < 1):
         raise OptionError(f"holdout must lie between 0 and 1, got {holdout!r}")
     usual = PublishOptions().to_mapping()
     idle = [name for name, value in made.to_mapping().items() if value != usual[name]]
-    if probe is not None and idle:
+    if holdout is None and idle:
         raise OptionError(f"{idle[0]}=... is for the release that holdout=... makes; the one given is made")
 
 
-def _trial(
+def trial_of(
     source: RatingsLike, release: ReleaseLike | None, private: PathLike | None, probe: RatingsLike | None,
     holdout: float | None, made: PublishOptions, generator: Randomness,
 ) -> TrialRelease:  # fmt: skip
     """Hold ratings out and publish the rest, or open the release that was given with its probe."""
-    from recloak._evaluation.holdout import TrialRelease, make_trial_release, probe_from
+    from recloak._evaluation.holdout import Probe, TrialRelease, make_trial_release, probe_from
 
     ratings = as_ratings(source)
-    if release is None or probe is None:
+    if release is None:
         assert holdout is not None
         return make_trial_release(ratings, holdout, made, rng=generator)
-    held_out = probe_from(ratings, as_ratings(probe))
+    held_out = Probe.empty() if probe is None else probe_from(ratings, as_ratings(probe))
     return TrialRelease(ratings, held_out, open_release(release, private, ratings))
 
 

@@ -1,0 +1,1 @@
+"""Contest fidelity: whether people who compare algorithms on a release reach the conclusions of the original."""

@@ -1,0 +1,124 @@
+"""Measure the fidelity of a release: the same contests on both sides, and the statistics.
+
+**Protocol A**: whoever downloads the release splits its cells into training and test. The same is done with the
+original, on the same people and items, and the two leaderboards are compared; splits of the original compared with each
+other say how much of a difference is noise. **Protocol B**: a probe was held out before publishing, and the owner
+scores predictions for its people; a person is served by the rows of the own group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recloak._core.errors import InputError
+from recloak._core.progress import Advance, task
+from recloak._core.randomness import Randomness
+from recloak._evaluation.fidelity.leaderboards import CONTESTS, Boards, Contest, Scores, agreement, compete, n_entrants
+from recloak._evaluation.fidelity.model import Fidelity, Protocol
+from recloak._evaluation.fidelity.released_rows import ReleasedRows
+from recloak._evaluation.fidelity.scoring import Questions
+from recloak._evaluation.fidelity.statistics import compare_statistics
+from recloak._evaluation.holdout import Probe, hold_out
+from recloak._evaluation.options import FidelityOptions
+from recloak._ratings.model import Ratings
+
+_TEST_SHARE = 0.1
+
+
+def measure_fidelity(
+    ratings: Ratings, released: ReleasedRows, probe: Probe | None, *, options: FidelityOptions, rng: Randomness
+) -> Fidelity:
+    """Measure a release of ``ratings``; without a probe protocol B is left out."""
+    part = _take_part(ratings, released, probe, options, rng)
+    n_boards = 2 * options.splits + (0 if part.probe is None else 2)
+    with task("comparing leaderboards", n_boards * n_entrants(options.quick)) as advance:
+        runs = _Runs(part, options.quick, rng, advance)
+        originals = [runs.split(part.ratings, n) for n in range(options.splits)]
+        releases = [runs.split(part.released.rows, n) for n in range(options.splits)]
+        outsider = _protocol(originals, releases, [], options.quick)
+        owner = None
+        if part.probe is not None:
+            owner = _protocol([runs.on_original(part.probe)], [runs.on_release(part.probe)], originals, options.quick)
+    statistics = compare_statistics(part.ratings, part.released)
+    n_people, n_items = part.ratings.shape
+    return Fidelity(outsider, owner, statistics, n_people, n_items, options.splits, rng.seed)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Part:
+    """The people and items that take part, on both sides."""
+
+    ratings: Ratings
+    released: ReleasedRows
+    probe: Probe | None
+
+
+def _take_part(
+    ratings: Ratings, released: ReleasedRows, probe: Probe | None, options: FidelityOptions, rng: Randomness
+) -> _Part:
+    """Draw whole groups up to the most people, and take the most rated items."""
+    people = _draw_people(released, options.most_people, rng)
+    items = np.sort(np.argsort(-ratings.popularity, kind="stable")[: options.most_items])
+    original = ReleasedRows.of_original(ratings).of_people(people, items).rows
+    part = released.of_people(people, items)
+    if original.n_ratings < 2 or part.rows.n_ratings < 2:
+        raise InputError("too few ratings are left to compare leaderboards")
+    return _Part(original, part, None if probe is None else _renumbered(probe, people, items, ratings.shape))
+
+
+def _draw_people(released: ReleasedRows, most: int, rng: Randomness) -> NDArray[np.int64]:
+    if len(released.owner) <= most:
+        return np.arange(len(released.owner))
+    place = rng.stream("people").permutation(released.n_groups)[released.owner]
+    order = np.argsort(place, kind="stable")
+    return np.sort(order[:most])
+
+
+def _renumbered(probe: Probe, people: NDArray[np.integer], items: NDArray[np.integer], shape: tuple[int, int]) -> Probe:
+    """Return the part of a probe that is about some people and items, with their numbers."""
+    user, item = np.full(shape[0], -1, np.int32), np.full(shape[1], -1, np.int32)
+    user[people], item[items] = np.arange(len(people)), np.arange(len(items))
+    users, wanted = user[probe.users], item[probe.items]
+    known = (users >= 0) & (wanted >= 0)
+    if not known.any():
+        raise InputError("no rating of the probe is about the people and items that take part")
+    return Probe(users[known], wanted[known], probe.values[known])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Runs:
+    """What all boards share, and how one is made."""
+
+    part: _Part
+    quick: bool
+    rng: Randomness
+    advance: Advance
+
+    def split(self, rows: Ratings, n: int) -> Boards:
+        """Split a table, train on the one part and test on the other."""
+        rest, test = hold_out(rows, _TEST_SHARE, rng=self.rng.child("split", n))
+        return self._compete(rest, Questions.of_rows(test, rest))
+
+    def on_original(self, probe: Probe) -> Boards:
+        """Train on the original and score the probe."""
+        return self._compete(self.part.ratings, Questions.of_rows(probe, self.part.ratings))
+
+    def on_release(self, probe: Probe) -> Boards:
+        """Train on the release and score the probe."""
+        return self._compete(self.part.released.rows, Questions.of_people(probe, self.part.ratings, self.part.released))
+
+    def _compete(self, rows: Ratings, questions: Questions) -> Boards:
+        return compete(rows, questions, quick=self.quick, rng=self.rng.child("train"), advance=self.advance)
+
+
+def _protocol(originals: list[Boards], releases: list[Boards], others: list[Boards], quick: bool) -> Protocol:
+    def of(contest: Contest, boards: list[Boards]) -> list[Scores]:
+        return [board[contest.name] for board in boards]
+
+    return {
+        one.name: agreement(one, of(one, originals), of(one, releases), of(one, others), quick=quick)
+        for one in CONTESTS
+    }
