@@ -147,11 +147,11 @@ def test_a_reader_of_another_package_reads_on_spark_too(spark_cluster, tmp_path,
     spark_cluster.sparkContext.addPyFile(str(zipped(site)))
     (tmp_path / "lake").mkdir()
     for number, user in enumerate("ab"):
-        text = f'{{"user": "{user}", "item": 1, "stars": {number + 1}}}\n' * 2
-        (tmp_path / "lake" / f"{number}.jsonl").write_text(text)
-    found = opened(spark_cluster, tmp_path / "lake", reader="jsonl")
-    assert rows_of(found) == [("a", 1, 1.0), ("a", 1, 1.0), ("b", 1, 2.0), ("b", 1, 2.0)]
-    (tmp_path / "lake" / "2.jsonl").write_text('{"user": "c", "item": 1, "stars": null}\n')
+        text = f'[{{"user": "{user}", "item": 1, "stars": {number + 1}}}]\n'
+        (tmp_path / "lake" / f"{number}.json").write_text(text)
+    found = opened(spark_cluster, tmp_path / "lake", reader="json_list")
+    assert rows_of(found) == [("a", 1, 1.0), ("b", 1, 2.0)]
+    (tmp_path / "lake" / "2.json").write_text('[{"user": "c", "item": 1, "stars": null}]\n')
     assert str(error_of(lambda: opened(spark_cluster, tmp_path / "lake"))) == str(
         error_of(lambda: read(tmp_path / "lake"))
     )

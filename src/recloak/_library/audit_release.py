@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recloak._attacks.options import AuditOptions
 from recloak._library.arguments import several
 from recloak._library.opened_releases import folder_of, open_release, open_second, require_folders
-from recloak._library.sources import as_ratings, origin_of
+from recloak._library.sources import as_ratings, explicit_ratings, origin_of
 
 if TYPE_CHECKING:
     from recloak._attacks.audit_result import Audit
@@ -123,7 +123,7 @@ def audit(
 
     lines = several("gates", gates, '["scoreboard@8<0.05"]')
     wanted = [parse_gate(one) if isinstance(one, str) else one for one in lines]
-    ratings = as_ratings(source)
+    ratings = explicit_ratings(source, "audit")
     view = open_release(release, private, ratings)
     other = open_second(second, second_private, again is True, release, private, ratings)
     owner = owner_knowledge(

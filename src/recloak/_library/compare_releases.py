@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from recloak._core.errors import OptionError
 from recloak._evaluation.options import FrontierOptions
 from recloak._library.arguments import several
-from recloak._library.sources import Source, as_ratings, as_source, origin_of
+from recloak._library.sources import Source, as_source, explicit_ratings, origin_of
 from recloak._releases.options import PublishOptions
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def frontier(
     from recloak._library.pages import drawn_by
 
     given, generator = seed is not None or rng is not None, seed_or_rng(seed, rng)
-    files, ratings = as_source(source), as_ratings(source)
+    files, ratings = as_source(source), explicit_ratings(source, "frontier")
     if keep is None:
         found = measure(ratings, wanted, options=options, rng=generator)
     else:

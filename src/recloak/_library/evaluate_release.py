@@ -11,7 +11,7 @@ from recloak._evaluation.options import EvaluateOptions
 from recloak._library.arguments import diversity_text
 from recloak._library.engines import on_spark, require_files, spark_session
 from recloak._library.opened_releases import folder_of, open_release, private_of, require_folders
-from recloak._library.sources import as_ratings, origin_of
+from recloak._library.sources import as_ratings, explicit_ratings, origin_of
 from recloak._releases.options import PublishOptions
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def trial_of(
     """Hold ratings out and publish the rest, or open the release that was given with its probe."""
     from recloak._evaluation.holdout import Probe, TrialRelease, make_trial_release, probe_from
 
-    ratings = as_ratings(source)
+    ratings = explicit_ratings(source, "evaluate")
     if release is None:
         assert holdout is not None
         return make_trial_release(ratings, holdout, made, rng=generator)

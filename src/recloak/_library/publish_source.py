@@ -12,7 +12,7 @@ from recloak._core.errors import OptionError
 from recloak._core.options import require_on_spark
 from recloak._library.arguments import as_path, diversity_text
 from recloak._library.engines import on_spark, require_files, spark_session
-from recloak._library.sources import as_ratings
+from recloak._library.sources import explicit_ratings
 from recloak._releases.folder_checks import check_folders
 from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
 
@@ -140,7 +140,7 @@ def publish(
     if folders is not None and spark:
         session = master, tuple(conf)
         return _on_spark(source, folders, writing, options, padding, padder, generator, session)
-    ratings = as_ratings(source)
+    ratings = explicit_ratings(source, "publish")
     if folders is not None:
         _announce(ratings, options, writing)
     release = _made(ratings, options, padding, padder, generator)

@@ -38,7 +38,7 @@ class Source:
     ----------
     paths
         A file, a folder, or several of them that are read as one source.
-    reader, user, item, rating, time, scale, skip_bad, no_limit
+    reader, user, item, rating, time, values, scale, skip_bad, no_limit
         As in `read`.
 
     Examples
@@ -60,6 +60,7 @@ class Source:
         item: str | int | None = None,
         rating: str | int | None = None,
         time: str | int | None = None,
+        values: str | None = None,
         scale: ScaleLike | None = None,
         skip_bad: bool = False,
         no_limit: bool = False,
@@ -68,7 +69,8 @@ class Source:
         if not given:
             raise InputError("a source must be at least one path, got none")
         object.__setattr__(self, "paths", tuple(os.fspath(path) for path in given))
-        object.__setattr__(self, "options", read_options(reader, user, item, rating, time, scale, skip_bad, no_limit))
+        options = read_options(reader, user, item, rating, time, values, scale, skip_bad, no_limit)
+        object.__setattr__(self, "options", options)
 
     def __repr__(self) -> str:
         return counted(self, self.name)
@@ -82,12 +84,13 @@ class Source:
 
 def read_options(
     reader: str | None, user: str | int | None, item: str | int | None, rating: str | int | None,
-    time: str | int | None, scale: ScaleLike | None, skip_bad: bool, no_limit: bool,
+    time: str | int | None, values: str | None, scale: ScaleLike | None, skip_bad: bool, no_limit: bool,
 ) -> ReadOptions:  # fmt: skip
     """Return the options of reading; a column may be named by a number, a scale by its two ends."""
     columns = {"user": user, "item": item, "rating": rating, "time": time}
     named = {role: None if name is None else str(name) for role, name in columns.items()}
-    return ReadOptions(reader=reader, **named, scale=_ends(scale), skip_bad=skip_bad, no_limit=no_limit)
+    ends = _ends(scale)
+    return ReadOptions(reader=reader, **named, values=values, scale=ends, skip_bad=skip_bad, no_limit=no_limit)
 
 
 def _ends(scale: ScaleLike | None) -> str | None:
@@ -113,6 +116,7 @@ def read(
     item: str | int | None = None,
     rating: str | int | None = None,
     time: str | int | None = None,
+    values: str | None = None,
     scale: ScaleLike | None = None,
     skip_bad: bool = False,
     no_limit: bool = False,
@@ -128,6 +132,10 @@ def read(
         The layout of the files (``csv``, ``movielens``, ...), where it is not recognised by itself.
     user, item, rating, time
         The columns: names, or numbers from 1 in files without a header; ``time="none"`` leaves times out.
+    values
+        What the source holds: ``ratings``, ``presence`` (who used what) or ``counts`` (how often). Where it is not said
+        it is seen from the values, and ``intake.notes`` tells it: presence without a column of values or where they
+        never vary, counts for whole numbers with a long tail or a log in which pairs repeat.
     scale
         The ratings that can be right, as ``(low, high)``, `Scale` or ``"LOW,HIGH"``; others are bad rows.
     skip_bad
@@ -154,7 +162,7 @@ def read(
     >>> recloak.read(pl.DataFrame({"user": ["a", "b"], "item": ["x", "x"], "rating": [4, 5]}))
     <Ratings: 2 users, 1 item, 2 ratings>
     """
-    options = read_options(reader, user, item, rating, time, scale, skip_bad, no_limit)
+    options = read_options(reader, user, item, rating, time, values, scale, skip_bad, no_limit)
     return as_ratings(source, None if options == ReadOptions() else options)
 
 
@@ -184,6 +192,15 @@ def as_ratings(given: RatingsLike, options: ReadOptions | None = None) -> Rating
     return _from_memory(given, options or ReadOptions())
 
 
+def explicit_ratings(given: RatingsLike, step: str) -> Ratings:
+    """Return ratings for a step that takes no other kind of values; raise InputError for purchases or plays."""
+    from recloak._ratings.value_kinds import RATINGS, require_kind
+
+    ratings = as_ratings(given)
+    require_kind(ratings, (RATINGS,), step)
+    return ratings
+
+
 def _from_memory(given: Any, options: ReadOptions) -> Ratings:
     import scipy.sparse
 
@@ -194,11 +211,11 @@ def _from_memory(given: Any, options: ReadOptions) -> Ratings:
         _refuse_others(options, (), "ratings that are read already")
         return given
     if scipy.sparse.issparse(given):
-        _refuse_others(options, ("scale",), "a matrix")
-        return ratings_from_matrix(given, scale=options.bounds())
+        _refuse_others(options, ("scale", "values"), "a matrix")
+        return ratings_from_matrix(given, scale=options.bounds(), kind=options.kind)
     if hasattr(given, "__arrow_c_stream__") or hasattr(given, "collect"):
-        _refuse_others(options, ("user", "item", "rating", "time", "scale"), "a table")
-        return ratings_from_table(given, **options.columns(), scale=options.bounds())
+        _refuse_others(options, ("user", "item", "rating", "time", "values", "scale"), "a table")
+        return ratings_from_table(given, **options.columns(), scale=options.bounds(), kind=options.kind)
     if isinstance(given, list | tuple):
         other = next((type(one).__name__ for one in given if not _is_path(one)), None)
         raise InputError("the list of paths is empty" if other is None else f"a list must hold paths, got {other}")

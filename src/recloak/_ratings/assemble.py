@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from recloak._core import stopping
 from recloak._core.threads import n_threads, workers
-from recloak._ratings.sorting import count, distinct_few, scatter, sort_and_write, transpose_rows
+from recloak._ratings.sorting import MOST_COUNT, count, distinct_few, scatter, sort_and_write, transpose_rows
 
 _BUCKET_ROWS = 1 << 14  # 256 kB of records and as much again to sort into: fits a core's cache
 _MAX_BUCKETS = 1 << 11  # more of them, and dealing loses more than sorting gains
@@ -48,9 +48,10 @@ class RowChunk:
         return RowChunk(self.users[rows], self.items[rows], self.values[rows], times)
 
 
-__all__ = ["RowChunk", "assemble_chunks", "assemble_rows", "distinct_values", "transpose_rows"]
+__all__ = ["RowChunk", "add_up_chunks", "assemble_chunks", "assemble_rows", "distinct_values", "transpose_rows"]
 
 Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32], NDArray[np.int64] | None]
+Sums = tuple[*Rows, NDArray[np.int64] | None]
 
 
 def assemble_chunks(chunks: list[RowChunk], user_of: NDArray[np.int32], item_of: NDArray[np.int32]) -> Rows:
@@ -58,18 +59,29 @@ def assemble_chunks(chunks: list[RowChunk], user_of: NDArray[np.int32], item_of:
 
     ``user_of`` and ``item_of`` take a chunk's codes to the numbers 0, 1, 2, ... of the axes.
     """
+    return _assembled(chunks, user_of, item_of, adds_up=False)[:4]
+
+
+def add_up_chunks(chunks: list[RowChunk], user_of: NDArray[np.int32], item_of: NDArray[np.int32]) -> Sums:
+    """Sort rows by user and item and add up the whole numbers of each pair; last come the first times of the pairs."""
+    return _assembled(chunks, user_of, item_of, adds_up=True)
+
+
+def _assembled(
+    chunks: list[RowChunk], user_of: NDArray[np.int32], item_of: NDArray[np.int32], *, adds_up: bool
+) -> Sums:
     n_items = _size(item_of)
     timed = bool(chunks) and chunks[0].times is not None
     first, last = _time_span(chunks) if timed else (0, 0)
     if last - first >= 1 << 32:
-        return _assemble_by_lexsort(chunks, user_of, item_of)
+        return _assemble_by_lexsort(chunks, user_of, item_of, adds_up)
     user_of = _ascending(chunks, user_of)
     shift, n_buckets = _buckets(len(user_of), sum(map(len, chunks)))
     item_bits = max(n_items - 1, 1).bit_length()
-    record = _Recorder(item_of, item_bits, first)
+    record = _Recorder(item_of, item_bits, first, adds_up)
     give = _as_they_are if _is_by_user(chunks) else _dealt
     records_of, starts = give(chunks, record, shift, n_buckets)
-    return _sort_buckets(records_of, starts, shift, user_of, item_bits, first if timed else None)
+    return _sort_buckets(records_of, starts, shift, user_of, item_bits, first if timed else None, adds_up)
 
 
 def assemble_rows(
@@ -125,11 +137,12 @@ class _Recorder:
     item_of: NDArray[np.int32]
     item_bits: int
     first: int  # the earliest time
+    adds_up: bool  # values are whole numbers to be added up; else their bits are carried as they are
 
     def __call__(self, chunk: RowChunk, shift: int, place: NDArray[np.int64], records: NDArray[np.uint64]) -> None:
         """Write each record to the next place of its bucket (a user's code without its last ``shift`` bits)."""
         times = _NO_TIMES if chunk.times is None else chunk.times
-        bits = chunk.values.view(np.uint32)
+        bits = chunk.values.astype(np.uint32) if self.adds_up else chunk.values.view(np.uint32)
         scatter(chunk.users, chunk.items, bits, times, self.item_of, self.item_bits, self.first, shift, place, records)
 
 
@@ -202,11 +215,13 @@ def _sort_buckets(
     user_of: NDArray[np.int32],
     item_bits: int,
     first: int | None,
-) -> Rows:
+    adds_up: bool,
+) -> Sums:
     """Sort every bucket and write it out by columns, then close the gaps that repeated pairs left."""
     n, n_users = int(starts[-1]), _size(user_of)
     items, values = fresh(n, np.int32), fresh(n, np.uint32)
     times = fresh(0 if first is None else n, np.int64)
+    firsts_of = fresh(len(times) if adds_up else 0, np.int64)
     activity = np.zeros(n_users, np.int64)
     largest = int(np.diff(starts).max())
     rooms = threading.local()
@@ -216,9 +231,9 @@ def _sort_buckets(
         if not hasattr(rooms, "room"):
             rooms.room = np.empty((largest, 2), np.uint64)
         first_key = b << shift << item_bits
-        out = items[part], values[part], times[part] if first is not None else times, activity
-        room = rooms.room[: part.stop - part.start]
-        sort_and_write(records_of(b), room, first_key, shift + item_bits, item_bits, first or 0, user_of, *out)
+        out = items[part], values[part], *(known[part] if len(known) else known for known in (times, firsts_of))
+        room, widths = rooms.room[: part.stop - part.start], (shift + item_bits, item_bits)
+        sort_and_write(records_of(b), room, first_key, *widths, first or 0, adds_up, user_of, *out, activity)
 
     in_threads(sort, range(len(starts) - 1))
     indptr = np.zeros(n_users + 1, np.int64)
@@ -226,8 +241,10 @@ def _sort_buckets(
     if indptr[-1] < n:
         below = np.arange(1, len(starts) - 1) << shift  # the first code of each bucket but the first
         firsts = np.concatenate(([0], user_of[below - 1] + 1, [n_users]))  # the first user of each, and the end
-        items, values, times = (closed_up(column, starts, indptr[firsts]) for column in (items, values, times))
-    return indptr, items, values.view(np.float32), None if first is None else times
+        columns = (items, values, times, firsts_of)
+        items, values, times, firsts_of = (closed_up(column, starts, indptr[firsts]) for column in columns)
+    numbers = values.astype(np.float32) if adds_up else values.view(np.float32)
+    return indptr, items, numbers, None if first is None else times, firsts_of if len(firsts_of) else None
 
 
 def fresh(n: int, kind: Any) -> NDArray[Any]:
@@ -256,7 +273,9 @@ def distinct_values(values: NDArray[np.floating]) -> NDArray[np.floating]:
     return np.unique(values if n < 0 else few[:n])
 
 
-def _assemble_by_lexsort(chunks: list[RowChunk], user_of: NDArray[np.int32], item_of: NDArray[np.int32]) -> Rows:
+def _assemble_by_lexsort(
+    chunks: list[RowChunk], user_of: NDArray[np.int32], item_of: NDArray[np.int32], adds_up: bool
+) -> Sums:
     """Do the same plainly, for times that span more than the 136 years a record can hold."""
     users = np.concatenate([user_of[chunk.users] for chunk in chunks])
     items = np.concatenate([item_of[chunk.items] for chunk in chunks])
@@ -267,7 +286,12 @@ def _assemble_by_lexsort(chunks: list[RowChunk], user_of: NDArray[np.int32], ite
     users, items = users[order], items[order]
     latest = np.append((users[1:] != users[:-1]) | (items[1:] != items[:-1]), True)
     indptr = np.concatenate(([0], np.cumsum(np.bincount(users[latest], minlength=_size(user_of)))))
-    return indptr, items[latest], values[order][latest], times[order][latest]
+    values, times = values[order], times[order]
+    if not adds_up:
+        return indptr, items[latest], values[latest], times[latest], None
+    begins = np.flatnonzero(np.append(True, latest[:-1]))
+    sums = np.minimum(np.add.reduceat(values, begins, dtype=np.float64), MOST_COUNT).astype(np.float32)
+    return indptr, items[latest], sums, times[latest], times[begins]
 
 
 def in_threads(work: Callable[[int], None], numbers: Iterable[int]) -> None:

@@ -13,20 +13,28 @@ _THINGS = (
     "beer hotel show video article news course content listing podcast work music"
 )
 
+_COUNTS = "quantity qty playcount plays nplays listens listencount count counts nevents purchases clicks views weight"
+
 # Folded to small letters and digits; earlier names win, so that an id is taken before a name or a title.
 _KNOWN = {
     "user": "userid uid customerid reviewerid memberid accountid raterid viewerid visitorid personid steamid "
-    "reviewusername reviewprofilename user customer reviewer member account rater viewer person username u",
+    "clientid buyerid shopperid householdid "
+    "reviewusername reviewprofilename user customer reviewer member account rater viewer person username "
+    "client buyer shopper visitor listener u",
     "item": " ".join(f"{thing}id" for thing in _THINGS.split())
-    + f" iid parentasin asin isbn isbn13 tconst imdbid gmapid beerbeerid sku poi {_THINGS} "
+    + f" iid parentasin asin isbn isbn13 tconst imdbid gmapid beerbeerid sku stockcode productcode itemcode poi "
+    f"{_THINGS} "
     "title itemtitle movietitle booktitle itemname moviename bookname gamename productname i",
     "rating": "rating ratings bookrating userrating starrating stars score userscore ratingscore reviewscore "
-    "reviewrating reviewoverall overall rate grade vote value r",
+    "reviewrating reviewoverall overall rate grade vote value r "
+    f"{_COUNTS}",
     "time": "unixreviewtime timestamp unixtime unixtimestamp time datetime date ts ratedat createdat reviewtime "
     "reviewdate ratingtime ratingdate ratingtimestamp dateadded submissiontime timecreated timestampcreated reviewedat "
-    "updatedat",
+    "updatedat orderdate ordertime orderedat purchasedate purchasetime purchasedat invoicedate transactiondate "
+    "eventtime eventdate playedat listenedat clickedat viewedat",
 }
 NAMES: Mapping[str, Sequence[str]] = {role: names.split() for role, names in _KNOWN.items()}
+COUNT_NAMES = frozenset(_COUNTS.split())  # of columns that hold counts, by their name alone
 _NO_ITEM = {"id", "reviewid", "ratingid", "rowid", "orderid", "sessionid", "commentid", "tweetid"}
 
 
@@ -48,13 +56,18 @@ def find_columns(
     item: str | None = None,
     rating: str | None = None,
     time: str | None = None,
+    values: str | None = "ratings",
 ) -> dict[str, str]:
-    """Find which column is the user, item, rating and, where there is one, time; names given win."""
+    """Find which column is the user, item, rating and, where there is one, time; names given win.
+
+    ``values`` says what the source holds: ratings must be in a column, counts may be, and where nothing is said or
+    only presence is meant no column need hold a value.
+    """
     given = {"user": user, "item": item, "rating": rating, "time": time}
     found: dict[str, str] = {}
     for role in ROLES:
         name = given[role]
-        if role == "time" and name == NO_TIME:
+        if (role == "time" and name == NO_TIME) or (role == "rating" and name is None and values == "presence"):
             continue
         if name is None:
             taken = {*found.values(), *(other for other in given.values() if other)}
@@ -63,7 +76,7 @@ def find_columns(
             raise SourceError(f"there is no column {shown_name(name)} for the {role}; the columns are {_listed(names)}")
         if name is not None:
             found[role] = name
-        elif role != "time":
+        elif role in ("user", "item") or (role == "rating" and values == "ratings"):
             raise SourceError(_unrecognised(role, names))
     return _checked(found, names)
 
@@ -87,8 +100,8 @@ def _is_likely(role: str, folded: str) -> bool:
 def _unrecognised(role: str, names: Sequence[str]) -> str:
     if role == "rating":
         return (
-            f"no column holds a rating among {_listed(names)}; ratings are needed, not only who used what: "
-            "name a column of numbers with rating=..."
+            f"no column holds a rating among {_listed(names)}; name a column of numbers with rating=..., "
+            "or leave values=... out to read who used what"
         )
     return f"no column for the {role} was recognised among {_listed(names)}; name it with {role}=..."
 

@@ -44,6 +44,7 @@ def read_delimited(
     stream: BinaryIO, path: Path, dialect: Dialect, rows: RowBuffer, *, longest: int = LONGEST_LINE
 ) -> Iterator[float]:
     """Add the rows of an open file to a buffer, yielding the megabytes read; ``path`` is what messages call it."""
+    rows.valued_by(dialect.value_name)
     taker = _Taker(path, dialect, rows, longest)
     with workers(n_threads()) as pool:
         waiting: deque[Future[Parsed]] = deque()
@@ -303,8 +304,9 @@ def parse_block(data: bytearray, stop: int, dialect: Dialect) -> Parsed:
     fields, n_places, n_lines, rest = _split(buffer, data, stop, dialect, most, places)
     users = _ids(buffer, fields, text_kernels.USER)
     items = _ids(buffer, fields, text_kernels.ITEM) if dialect.roles[text_kernels.ITEM] >= 0 else users
-    values, times = np.empty(len(fields.lines), np.float32), None
-    n_places = _read(text_kernels.read_ratings, buffer, fields, text_kernels.RATED, values, places, n_places)
+    values, times = np.ones(len(fields.lines), np.float32), None
+    if dialect.roles[text_kernels.RATED] >= 0:
+        n_places = _read(text_kernels.read_ratings, buffer, fields, text_kernels.RATED, values, places, n_places)
     if dialect.roles[text_kernels.TIMED] >= 0:
         times = np.empty(len(values), np.int64)
         n_places = _read(text_kernels.read_times, buffer, fields, text_kernels.TIMED, times, places, n_places)

@@ -12,6 +12,7 @@ from recloak._ratings.column_roles import NO_TIME, ROLES, find_columns, is_known
 from recloak._ratings.opened_files import Sample, as_text, require_text
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.times import number_of, seconds_of
+from recloak._ratings.value_kinds import PRESENCE, RATINGS
 
 NO_QUOTES, QUOTES_IN_LINE, QUOTES = range(3)
 _COMMENTS = ("#", "%")
@@ -31,18 +32,20 @@ class Dialect:
     roles: tuple[int, int, int, int]  # columns of user, item, rating, time; -1 for none
     has_header: bool
     note: str | None = None
+    value_name: str | None = None  # of the column of the values; None: there is none
 
     def like(self, first: Dialect) -> Dialect:
         """Return the dialect of a further file: a part without a header has the columns of the first file."""
         if first.has_header and not self.has_header and self.n_fields == first.n_fields:
-            return replace(self, roles=first.roles, note=None)
+            return replace(self, roles=first.roles, note=None, value_name=first.value_name)
         return self
 
     def splits_like(self, other: Dialect) -> bool:
         """Tell whether rows of both are read in the same way."""
-        return replace(self, n_head=0, has_header=False, note=None) == replace(
-            other, n_head=0, has_header=False, note=None
+        ours, theirs = (
+            replace(dialect, n_head=0, has_header=False, note=None, value_name=None) for dialect in (self, other)
         )
+        return ours == theirs
 
 
 def quoting_of(separator: str) -> int:
@@ -72,7 +75,9 @@ def dialect_of(sample: Sample, separator: str, options: ReadOptions, *, quoting:
             _refuse_rows_in_comments(comments, rows[0], roles[2], separator, quoting)
     except SourceError as error:
         raise SourceError(error.rule, file=sample.path, line=error.line, value=error.value) from None
-    return Dialect(separator, quoting, n_head, len(rows[0]), roles, has_header, note)
+    names = (header or rows[0]) if has_header else ["rating"] * len(rows[0])
+    value_name = names[roles[2]].strip() if roles[2] >= 0 else None
+    return Dialect(separator, quoting, n_head, len(rows[0]), roles, has_header, note, value_name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +163,12 @@ def _header_in_comment(
 
 
 def _refuse_rows_in_comments(comments: list[Record], row: list[str], rating: int, separator: str, quoting: int) -> None:
-    """Refuse a comment that may be a row whose user begins with the mark of one."""
+    """Refuse a comment that may be a row whose user begins with the mark of one: it has numbers where rows do."""
+    numbers = [rating] if rating >= 0 else [place for place in range(1, len(row)) if number_of(row[place]) is not None]
     for comment in comments:
         fields, _ = _record(comment.text, 0, separator, quoting)
-        if len(fields) == len(row) and number_of(fields[rating]) is not None:
+        alike = len(fields) == len(row) and bool(numbers)
+        if alike and all(number_of(fields[place]) is not None for place in numbers):
             rule = f"a line that begins with {comment.text.lstrip()[0]!r} is a comment, but this one looks like a row"
             raise SourceError(rule, line=comment.line, value=comment.text[:60])
 
@@ -182,9 +189,9 @@ def _is_header(rows: list[list[str]], options: ReadOptions) -> bool:
 def _by_name(header: Sequence[str], options: ReadOptions) -> tuple[int, int, int, int]:
     names = [name.strip() for name in header]
     given = {role: _named(name, names) for role, name in options.columns().items()}
-    found = find_columns(names, **given)
-    user, item, rating = (names.index(found[role]) for role in ROLES[:3])
-    return user, item, rating, names.index(found["time"]) if "time" in found else -1
+    found = find_columns(names, **given, values=options.kind)
+    user, item, rating, time = (names.index(found[role]) if role in found else -1 for role in ROLES)
+    return user, item, rating, time
 
 
 def _named(name: str | None, names: Sequence[str]) -> str | None:
@@ -197,23 +204,27 @@ def _named(name: str | None, names: Sequence[str]) -> str | None:
 def _by_place(rows: list[list[str]], options: ReadOptions) -> tuple[tuple[int, int, int, int], str]:
     """Take user, item, rating, time in this order, unless columns were named or the values say otherwise."""
     n_fields = len(rows[0])
-    roles = dict(zip(ROLES, _likely_order(rows), strict=True))
+    roles = dict(zip(ROLES, _likely_order(rows, options.kind), strict=True))
     for role, name in options.columns().items():
         if name is not None:
             roles[role] = -1 if (role, name) == ("time", NO_TIME) else _place(role, name, n_fields)
-    if n_fields < 3 and options.rating is None:
+    if roles["rating"] < 0 and options.kind == RATINGS.name:
         raise SourceError(
             f"there is no rating: without a header the columns are user, item, rating, but a row has {n_fields} of them"
         )
-    wrong = next((row[roles["rating"]] for row in rows if _is_no_number(row, roles["rating"])), None)
-    if wrong is not None and all(_is_no_number(row, roles["rating"]) for row in rows):
-        raise SourceError(
-            f"without a header column {roles['rating'] + 1} is taken for the rating, which must be a number; "
-            "name the columns with user=... item=... rating=... (numbers from 1)",
-            value=wrong,
-        )
+    _require_numbers(rows, roles["rating"])
     used = ", ".join(f"{role} in column {place + 1}" for role, place in roles.items() if place >= 0)
     return (roles["user"], roles["item"], roles["rating"], roles["time"]), f"no header: {used}"
+
+
+def _require_numbers(rows: list[list[str]], rating: int) -> None:
+    """Refuse a column taken for the rating that holds no number at all."""
+    if rating >= 0 and all(_is_no_number(row, rating) for row in rows):
+        raise SourceError(
+            f"without a header column {rating + 1} is taken for the rating, which must be a number; "
+            "name the columns with user=... item=... rating=... (numbers from 1), or say values='presence'",
+            value=next((row[rating] for row in rows if len(row) > rating), None),
+        )
 
 
 def _is_no_number(row: list[str], place: int) -> bool:
@@ -226,14 +237,24 @@ def _place(role: str, name: str, n_fields: int) -> int:
     return int(name) - 1
 
 
-def _likely_order(rows: list[list[str]]) -> tuple[int, int, int, int]:
-    """Return the places of user, item, rating and time: the first four columns, swapped where the values are plain."""
+def _likely_order(rows: list[list[str]], values: str | None) -> tuple[int, int, int, int]:
+    """Return the places of user, item, rating and time: the first four columns, swapped where the values are plain.
+
+    A third column that can only be times is the time of a source without ratings, unless a number stands beside it.
+    """
     full = [row for row in rows if len(row) == len(rows[0])]
+    n_fields = len(rows[0])
     user, item = (1, 0) if _are(full, 0, _AMAZON_ITEM) and _are(full, 1, _AMAZON_USER) else (0, 1)
-    if len(rows[0]) < 4:
-        return user, item, 2, -1
-    if _all_times(full, 2) and not _all_times(full, 3) and all(number_of(row[3]) is not None for row in full):
-        return user, item, 3, 2
+    timed = n_fields > 2 and values != RATINGS.name and _all_times(full, 2)
+    if values == PRESENCE.name or n_fields < 3:
+        return user, item, -1, 2 if timed else -1
+    if n_fields == 3:
+        return (user, item, -1, 2) if timed else (user, item, 2, -1)
+    if _all_times(full, 2) and not _all_times(full, 3):
+        if all(number_of(row[3]) is not None for row in full):
+            return user, item, 3, 2
+        if timed:
+            return user, item, -1, 2
     has_time = all(seconds_of(row[3]) is not None for row in full)
     return user, item, 2, 3 if has_time else -1
 

@@ -2,12 +2,13 @@
 
 Frozen: its arrays are read-only, and makers copy what they are given. A row is a user, its items ascend, each
 (user, item) pair stands once. A rating of 0 is a rating like any other where the scale has a 0; a cell that is not
-stored is not rated.
+stored is not rated. Purchases and plays are ratings in this wider sense: ``kind`` says what the numbers mean
+(docs/decisions/kinds-of-values.md).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from recloak._core.errors import InputError
 from recloak._core.results import Tabular, counted, plural, sizes_only
 from recloak._ratings.assemble import assemble_rows, distinct_values, transpose_rows
 from recloak._ratings.ids import IdMap
+from recloak._ratings.value_kinds import COUNTS, RATINGS, ValueKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,15 +99,17 @@ class Ratings(Tabular):
     scale: Scale
     times: NDArray[np.int64] | None = None  # (n_ratings,)
     intake: Intake = field(default=Intake(0))
+    kind: ValueKind = RATINGS
+    first_times: NDArray[np.int64] | None = None  # (n_ratings,) of counts: the first event, where times has the last
 
     def __post_init__(self) -> None:
-        for array in (self.indptr, self.items, self.values, self.times):
+        for array in (self.indptr, self.items, self.values, self.times, self.first_times):
             if array is not None:
                 array.flags.writeable = False
 
     def __repr__(self) -> str:
         return counted(
-            self, plural(self.n_users, "user"), plural(self.n_items, "item"), plural(self.n_ratings, "rating")
+            self, plural(self.n_users, "user"), plural(self.n_items, "item"), plural(self.n_ratings, self.kind.noun)
         )
 
     def __len__(self) -> int:
@@ -173,12 +177,16 @@ class Ratings(Tabular):
         return ItemColumns(indptr, users, self.values[order], times)
 
     def to_polars(self) -> pl.DataFrame:
-        """Return a table with columns ``user``, ``item``, ``rating`` and, where known, ``time``."""
+        """Return a table with columns ``user``, ``item``, the value and, where known, ``time``.
+
+        The value is called ``rating``, for counts ``count``; presence has none.
+        """
         columns: dict[str, Any] = {
             "user": self.user_ids.decode(self.users()),
             "item": self.item_ids.decode(self.items),
-            "rating": self.values,
         }
+        if self.kind.column is not None:
+            columns[self.kind.column] = self.values
         if self.times is not None:
             columns["time"] = self.times
         return pl.DataFrame(columns)
@@ -186,7 +194,7 @@ class Ratings(Tabular):
     def where(self, keep: NDArray[np.bool_]) -> Ratings:
         """Return the ratings whose mask is set, with the same users and items, even those left with none."""
         ends = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
-        times = None if self.times is None else self.times[keep]
+        times, firsts = (None if known is None else known[keep] for known in (self.times, self.first_times))
         return Ratings(
             ends[self.indptr],
             self.items[keep],
@@ -196,6 +204,8 @@ class Ratings(Tabular):
             self.scale,
             times,
             Intake(int(ends[-1])),
+            self.kind,
+            firsts,
         )
 
     def until(self, time: int) -> Ratings:
@@ -220,26 +230,38 @@ class Ratings(Tabular):
             self.scale,
             None if self.times is None else self.times.copy(),
             self.intake,
+            self.kind,
+            None if self.first_times is None else self.first_times.copy(),
         )
+
+    def without_zeros(self) -> Ratings:
+        """Return counts without the cells that count nothing, and anything else as it is."""
+        if self.kind is not COUNTS or self.values.all():
+            return self
+        kept = self.where(self.values > 0)
+        note = f"{self.n_ratings - len(kept):,} pairs with a count of 0 were left out"
+        return replace(kept, intake=replace(self.intake, notes=(*self.intake.notes, note))).compact()
 
     @classmethod
     def from_arrays(
         cls,
         users: ArrayLike | Sequence[str] | pl.Series,
         items: ArrayLike | Sequence[str] | pl.Series,
-        values: ArrayLike,
+        values: ArrayLike | None = None,
         times: ArrayLike | None = None,
         *,
         scale: Scale | None = None,
+        kind: str | None = None,
     ) -> Ratings:
         """Make ratings from equally long columns of ids, ratings and, where known, times in seconds.
 
         A repeated (user, item) pair keeps its latest rating, or the last given where there is no time; how many were
-        dropped stands in ``intake``.
+        dropped stands in ``intake``. ``kind`` says what the values are: ``ratings``, ``presence`` or ``counts``, whose
+        pairs are added up. Without values it is presence, or counts where pairs repeat; with values it is ratings.
         """
         from recloak._ratings.table_input import ratings_from_columns  # noqa: PLC0415 (tables imports this module)
 
-        return ratings_from_columns(users, items, values, times, scale=scale)
+        return ratings_from_columns(users, items, values, times, scale=scale, kind=kind)
 
     @classmethod
     def from_table(
@@ -251,11 +273,15 @@ class Ratings(Tabular):
         rating: str | None = None,
         time: str | None = None,
         scale: Scale | None = None,
+        kind: str | None = None,
     ) -> Ratings:
-        """Make ratings from a polars, pandas or Arrow table; columns are recognised by name or named here."""
+        """Make ratings from a polars, pandas or Arrow table; columns are recognised by name or named here.
+
+        What the values are (``ratings``, ``presence``, ``counts``) is seen from them, or said by ``kind``.
+        """
         from recloak._ratings.table_input import ratings_from_table  # noqa: PLC0415 (tables imports this module)
 
-        return ratings_from_table(table, user=user, item=item, rating=rating, time=time, scale=scale)
+        return ratings_from_table(table, user=user, item=item, rating=rating, time=time, scale=scale, kind=kind)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

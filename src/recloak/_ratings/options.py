@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 
 from recloak._core.errors import OptionError
 from recloak._core.options import Options, option
+from recloak._ratings.column_roles import find_columns
 from recloak._ratings.reader import ReaderNames
+from recloak._ratings.value_kinds import RATINGS, VALUE_KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recloak._ratings.model import Scale
 
 READERS = ReaderNames()
@@ -26,6 +30,9 @@ class ReadOptions(Options):
     item: str | None = option(None, "column of the item: its name, or its number from 1 without a header")
     rating: str | None = option(None, "column of the rating: its name, or its number from 1 without a header")
     time: str | None = option(None, "column of the time: name or number; 'none' leaves times out")
+    values: str | None = option(
+        None, "what the source holds, where its values do not show it", choices=VALUE_KINDS, spark=(RATINGS.name,)
+    )
     scale: str | None = option(None, "the ratings that can be right, as LOW,HIGH; others are bad rows")
     skip_bad: bool = option(False, "drop and count rows that cannot be right instead of stopping at the first")
     no_limit: bool = option(False, "read what unpacks to more than 200 times its size, and lines of more than 1 MB")
@@ -51,6 +58,15 @@ class ReadOptions(Options):
     def columns(self) -> dict[str, str | None]:
         """Return the columns named, by role."""
         return {"user": self.user, "item": self.item, "rating": self.rating, "time": self.time}
+
+    @property
+    def kind(self) -> str | None:
+        """What the source is said to hold: who says which ratings can be right says that they are ratings."""
+        return RATINGS.name if self.values is None and self.scale is not None else self.values
+
+    def find(self, names: Sequence[str]) -> dict[str, str]:
+        """Find the column of each role among the names of a table."""
+        return find_columns(names, **self.columns(), values=self.kind)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,10 +10,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recloak._core.errors import SourceError
-from recloak._ratings.assemble import RowChunk, assemble_chunks
+from recloak._ratings.assemble import RowChunk, add_up_chunks, assemble_chunks
+from recloak._ratings.column_roles import COUNT_NAMES, fold
 from recloak._ratings.model import Intake, Ratings, Scale
 from recloak._ratings.numbering import Column, Numbering
 from recloak._ratings.times import DATE_RULE, are_dates
+from recloak._ratings.value_kinds import COUNTS, PRESENCE
+from recloak._ratings.value_meaning import Meaning, after_adding, meaning_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,13 @@ class RowBuffer:
     """Rows in file order: ids go into the two numberings, ratings and times are kept.
 
     ``scale`` bounds the ratings that can be right; rows that cannot be right are an error, or dropped if ``skip_bad``.
+    ``kind`` is what the caller says the values are; None: it is seen from them.
     """
 
-    def __init__(self, scale: Scale | None = None, *, skip_bad: bool = False) -> None:
-        self.scale, self.skip_bad = scale, skip_bad
+    def __init__(self, scale: Scale | None = None, *, skip_bad: bool = False, kind: str | None = "ratings") -> None:
+        self.scale, self.skip_bad, self.kind = scale, skip_bad, kind
+        self.count_column: str | None = None  # the column of the values, where its name says that it holds counts
+        self._valued: bool | None = None
         self.n_skipped = 0
         self.notes: list[str] = []
         self._begin()
@@ -47,6 +53,14 @@ class RowBuffer:
         if problems and not self.skip_bad:
             raise error_of(min(problems, key=lambda problem: problem.line))
         self.n_skipped += len({problem.line for problem in problems})
+
+    def valued_by(self, column: str | None) -> None:
+        """Remember the column that a file's values are in, None for a file without values; all files must agree."""
+        if self._valued is not None and self._valued != (column is not None):
+            raise SourceError("some files have a column of values and others have none; read them apart")
+        self._valued = column is not None
+        if column is not None and fold(column) in COUNT_NAMES:
+            self.count_column = column
 
     def add(self, values: NDArray[np.float32], times: NDArray[np.int64] | None) -> None:
         """Add the ratings and times of a chunk whose ids were added to the numberings."""
@@ -80,9 +94,27 @@ class RowBuffer:
         chunks = self._taken()
         if chunks[0].times is not None and all(are_dates(chunk.times) for chunk in chunks if chunk.times is not None):
             raise SourceError(DATE_RULE, file=file, value=int(chunks[0].times[0]))
-        indptr, items, values, times = assemble_chunks(chunks, user_of, item_of)
+        meaning = self._meaning(chunks, file)
+        put_together = add_up_chunks if meaning.adds_up else assemble_chunks
+        indptr, items, values, *known = put_together(chunks, user_of, item_of)
+        meaning = after_adding(meaning, n_rows, len(items))
+        if meaning.note is not None:
+            self.note(meaning.note)
+        if meaning.kind is PRESENCE:
+            values = np.ones(len(items), np.float32)
         intake = Intake(n_rows + self.n_skipped, n_rows - len(items), self.n_skipped, tuple(self.notes))
-        return Ratings(indptr, items, values, user_ids, item_ids, scale or Scale.seen_in(values), times, intake)
+        firsts = known[1] if meaning.kind is COUNTS and len(known) > 1 else None
+        scale = scale or Scale.seen_in(values)
+        return Ratings(
+            indptr, items, values, user_ids, item_ids, scale, known[0], intake, meaning.kind, firsts
+        ).without_zeros()
+
+    def _meaning(self, chunks: list[RowChunk], file: Path | None) -> Meaning:
+        values = [chunk.values for chunk in chunks] if self._valued is not False else None
+        try:
+            return meaning_of(values, self.kind, column=self.count_column)
+        except SourceError as error:
+            raise SourceError(error.rule, file=file, value=error.value) from None
 
     def _taken(self) -> list[RowChunk]:
         """Hand the rows over; the columns' segments are equally long."""

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from recloak._core.compiling import njit
 
 _DIGIT_BITS = 12
+MOST_COUNT = np.uint32(1 << 24)  # whole numbers are exact in 32-bit floats up to here
 _RECENT = 32  # slots that remember a value seen lately
 
 
@@ -98,7 +99,9 @@ def _radix_pass(source, target, first_key, shift, width, place):  # type: ignore
 
 
 @njit(cache=True, nogil=True)
-def sort_and_write(records, room, first_key, bits, item_bits, first, user_of, items, values, times, activity):  # type: ignore[no-untyped-def]
+def sort_and_write(  # type: ignore[no-untyped-def]  # noqa: PLR0917 (one pass over a bucket)
+    records, room, first_key, bits, item_bits, first, adds_up, user_of, items, values, times, firsts, activity
+):
     """Sort a bucket by (user, item) and write it out; what is in order already is not moved."""
     source, target = records, room
     if not _ascends(records):
@@ -108,7 +111,10 @@ def sort_and_write(records, room, first_key, bits, item_bits, first, user_of, it
         for p in range(n_passes):
             _radix_pass(source, target, first_key, p * width, width, starts[p])
             source, target = target, source
-    _write(source, item_bits, first, user_of, items, values, times, activity)
+    if adds_up:
+        _write_sums(source, item_bits, first, user_of, items, values, times, firsts, activity)
+    else:
+        _write(source, item_bits, first, user_of, items, values, times, activity)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -128,6 +134,28 @@ def _write(records, item_bits, first, user_of, items, values, times, activity): 
         values[n - 1] = np.uint32(records[r, 1] >> np.uint64(32))
         if timed:
             times[n - 1] = time
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _write_sums(records, item_bits, first, user_of, items, values, times, firsts, activity):  # type: ignore[no-untyped-def]
+    """Write sorted records by columns; equal pairs are added up, with the last and the first of their times."""
+    up, low, low32 = np.uint64(item_bits), np.uint64((1 << item_bits) - 1), np.uint64(0xFFFFFFFF)
+    timed, n = len(times) > 0, 0
+    for r in range(len(records)):
+        time, value = np.int64(records[r, 1] & low32) + first, np.uint32(records[r, 1] >> np.uint64(32))
+        if r > 0 and records[r, 0] == records[r - 1, 0]:
+            values[n - 1] = min(values[n - 1] + value, MOST_COUNT)
+            if timed:
+                times[n - 1] = max(times[n - 1], time)
+                firsts[n - 1] = min(firsts[n - 1], time)
+            continue
+        activity[user_of[np.int64(records[r, 0] >> up)]] += 1
+        items[n] = np.int32(records[r, 0] & low)
+        values[n] = value
+        if timed:
+            times[n] = time
+            firsts[n] = time
+        n += 1
 
 
 def transpose_rows(

@@ -49,15 +49,18 @@ def ratings_from_table(
     rating: str | None = None,
     time: str | None = None,
     scale: Scale | None = None,
+    kind: str | None = None,
 ) -> Ratings:
     """Make ratings from a polars, pandas or Arrow table."""
     frame = as_polars(table)
-    columns = find_columns(frame.columns, user=user, item=item, rating=rating, time=time)
-    return _ratings_from_frame(frame.select(pl.col(name).alias(role) for role, name in columns.items()), scale)
+    columns = find_columns(frame.columns, user=user, item=item, rating=rating, time=time, values=kind)
+    rows = RowBuffer(scale, kind=kind)
+    rows.valued_by(columns.get("rating"))
+    return _filled(rows, frame.select(pl.col(name).alias(role) for role, name in columns.items()))
 
 
 def ratings_from_columns(
-    users: Any, items: Any, values: Any, times: Any = None, *, scale: Scale | None = None
+    users: Any, items: Any, values: Any, times: Any = None, *, scale: Scale | None = None, kind: str | None = None
 ) -> Ratings:
     """Make ratings from equally long columns."""
     given = {"user": users, "item": items, "rating": values, "time": times}
@@ -65,30 +68,31 @@ def ratings_from_columns(
     if len({len(column) for column in columns}) > 1:
         lengths = ", ".join(f"{len(column)} of {column.name}" for column in columns)
         raise InputError(f"the columns must be equally long, got {lengths}")
-    return _ratings_from_frame(pl.DataFrame(columns), scale)
+    rows = RowBuffer(scale, kind=kind if kind is not None or values is None else "ratings")
+    rows.valued_by(None if values is None else "rating")
+    return _filled(rows, pl.DataFrame(columns))
 
 
-def ratings_from_matrix(matrix: Any, *, scale: Scale | None = None) -> Ratings:
+def ratings_from_matrix(matrix: Any, *, scale: Scale | None = None, kind: str | None = None) -> Ratings:
     """Make ratings from a scipy sparse matrix of users by items; ids are the row and column numbers.
 
     Every stored entry is a rating, an explicit zero too.
     """
     entries = matrix.tocoo()
-    return ratings_from_columns(entries.row, entries.col, entries.data, scale=scale)
+    return ratings_from_columns(entries.row, entries.col, entries.data, scale=scale, kind=kind)
 
 
-def _ratings_from_frame(frame: pl.DataFrame, scale: Scale | None) -> Ratings:
-    rows = RowBuffer(scale)
+def _filled(rows: RowBuffer, frame: pl.DataFrame) -> Ratings:
     for start in range(0, frame.height, _CHUNK_ROWS):
         add_columns(rows, frame.slice(start, _CHUNK_ROWS), first_row=start)
-    return rows.finish(scale)
+    return rows.finish(rows.scale)
 
 
 def read_tables(reader: Reader, file: SourceFile, rows: RowBuffer, options: ReadOptions) -> Iterator[float]:
     """Add the tables that a reader makes of a file to a buffer, yielding the megabytes read."""
     n_rows, adding = 0, None
     with workers(1) as pool:  # a batch is added while the next one is decoded
-        for batch in _batches(reader, file, options):
+        for batch in _batches(reader, file, rows, options):
             if adding is not None:
                 adding.result()
                 yield 0.0
@@ -99,13 +103,14 @@ def read_tables(reader: Reader, file: SourceFile, rows: RowBuffer, options: Read
     yield file.megabytes
 
 
-def _batches(reader: Reader, file: SourceFile, options: ReadOptions) -> Iterator[pl.DataFrame]:
+def _batches(reader: Reader, file: SourceFile, rows: RowBuffer, options: ReadOptions) -> Iterator[pl.DataFrame]:
     """Yield the tables with their columns named by role; a lazy one in pieces, and only the columns that are needed."""
     for table in _tables(reader, file.sample()):
         with _telling(reader, file):
             lazy = table if isinstance(table, LazyTable) else _own_table(reader, file, table)
         try:
-            columns = find_columns(lazy.names, **options.columns())
+            columns = options.find(lazy.names)
+            rows.valued_by(columns.get("rating"))
         except SourceError as error:
             raise SourceError(error.rule, file=file.path, value=error.value) from None
         batches = lazy.batches(list(columns.values()))
@@ -198,14 +203,15 @@ def _as_series(role: str, column: Any) -> pl.Series:
 
 
 def add_columns(rows: RowBuffer, frame: pl.DataFrame, *, file: Path | None = None, first_row: int = 0) -> None:
-    """Check columns ``user``, ``item``, ``rating`` and perhaps ``time``, and add them to a buffer.
+    """Check columns ``user``, ``item`` and perhaps ``rating`` and ``time``, and add them to a buffer.
 
     A bad row is named by its number, counted from 1 over all rows of the source.
     """
     users, items = (_ids(frame[role], role, file) for role in ("user", "item"))
-    values = _numbers(frame["rating"], file)
+    rated = frame["rating"] if "rating" in frame.columns else pl.Series(np.ones(frame.height, np.float32))
+    values = _numbers(rated, file)
     times = _seconds(frame["time"], file) if "time" in frame.columns else None
-    found = [*_empty_ids(users, items), *_bad_values(frame["rating"], values, rows.scale), *_bad_times(times)]
+    found = [*_empty_ids(users, items), *_bad_values(rated, values, rows.scale), *_bad_times(times)]
     problems = [RowProblem(first_row + row + 1, rule, value, row) for row, rule, value in found]
     rows.refuse(problems, lambda bad: SourceError(f"{bad.rule} (row {bad.line})", file=file, value=bad.value))
     if problems:

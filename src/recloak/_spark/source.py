@@ -15,12 +15,12 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import functions as sf
 
 from recloak._core.errors import InternalError, SourceError
-from recloak._ratings.column_roles import find_columns
 from recloak._ratings.model import Scale
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.reader import Reader, reader_named
 from recloak._ratings.readers import first_of
 from recloak._ratings.times import DATE_RULE
+from recloak._ratings.value_kinds import RATINGS
 from recloak._spark.source_paths import FILE, SourcePaths, SparkSource, file_column
 from recloak._spark.source_tasks import read_in_tasks
 
@@ -33,7 +33,7 @@ _FRACTIONS = ("float", "double")
 
 def open_source(spark: SparkSession, source: str | Iterable[str], options: ReadOptions | None = None) -> SparkSource:
     """Open and check a source: files and folders in any layout, by path or address."""
-    options = options or ReadOptions()
+    options = (options or ReadOptions()).replace(values=RATINGS.name)  # nothing else is read on Spark
     paths = SourcePaths.of([source] if isinstance(source, str) else [str(one) for one in source])
     try:
         first = first_of(paths.first_sample(spark), options)
@@ -50,7 +50,7 @@ def _read_by_spark(spark: SparkSession, paths: SourcePaths, options: ReadOptions
     frame = spark.read.format(reader.spark or "").load(list(paths.addresses))
     files = paths.in_order(frame.inputFiles())
     try:
-        roles = find_columns(frame.columns, **options.columns())
+        roles = options.find(frame.columns)
     except SourceError as error:
         raise SourceError(error.rule, file=paths.shown(files[0]), value=error.value) from None
     place = sf.col("_metadata.row_index").alias("place")

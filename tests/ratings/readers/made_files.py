@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
@@ -40,6 +41,11 @@ def _parquet(rows: Sequence[Row]) -> bytes:
     return raw.getvalue()
 
 
+def _json_lines(rows: Sequence[Row]) -> bytes:
+    names = ("user_id", "business_id", "stars", "date")
+    return "".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows).encode()
+
+
 LAYOUTS: dict[str, Callable[[Sequence[Row]], bytes]] = {
     "ratings.csv": lambda rows: b"userId,movieId,rating,timestamp\n" + _joined(rows, ","),
     "bare.csv": lambda rows: _joined(rows, ","),
@@ -52,6 +58,7 @@ LAYOUTS: dict[str, Callable[[Sequence[Row]], bytes]] = {
     "blanks.txt": lambda rows: b"# a comment\n" + _joined(rows, "  "),
     "x.inter": lambda rows: b"user_id:token\titem_id:token\trating:float\ttimestamp:float\n" + _joined(rows, "\t"),
     "combined_data_1.txt": _netflix,
+    "r.jsonl": _json_lines,
     "r.parquet": _parquet,
 }
 PACKERS: dict[str, Callable[[bytes], bytes]] = {

@@ -57,7 +57,8 @@ CASES: dict[str, tuple[Maker, dict[str, object]]] = {
     "A binary file": (raw(bytes(range(256))), {}),
     "A zip archive": (raw(b"PK\x03\x04rest"), {}),
     "A bzip2 file": (raw(b"BZh91AY"), {}),
-    "A JSON file": (text('{"user": 1, "item": 2, "rating": 3}\n'), {}),
+    "A list in JSON": (text('[{"user": 1, "item": 2, "rating": 3}]\n'), {}),
+    "A line that is no JSON object": (text('{"user": 1, "item": 2, "rating": 3}\nnone\n'), {}),
     "A saved web page": (text("<html><body>Not found</body></html>\n"), {}),
     "A UTF-16 file": (raw("user,item,rating\n".encode("utf-16")), {}),
     "Lines that end with a carriage return only": (text("user,item,rating\r1,2,3\r"), {}),
@@ -74,8 +75,12 @@ CASES: dict[str, tuple[Maker, dict[str, object]]] = {
     "`--reader parquet` for a CSV file": (text(HEAD + "1,2,3,4\n"), {"reader": "parquet"}),
     "A file of one column": (text("abc\ndef\n"), {}),
     "No column for the user": (text("a,movieId,rating\n1,2,3\n"), {}),
-    "No column for the rating": (text("userId,movieId,tag\n1,2,fun\n"), {}),
-    "Two columns and no header": (text("1,2\n3,4\n"), {}),
+    "`--values ratings` and no column for the rating": (
+        text("userId,movieId,tag\n1,2,fun\n"),
+        {"values": "ratings"},
+    ),
+    "`--values ratings`, two columns and no header": (text("1,2\n3,4\n"), {"values": "ratings"}),
+    "`--values counts` and a fraction": (text("user,item,n\n1,2,2.5\n"), {"values": "counts", "rating": "n"}),
     "A text in the third column and no header": (text("1,2,good\n3,4,bad\n"), {}),
     "`--item isbn` where there is none": (text(HEAD + "1,2,3,4\n"), {"item": "isbn"}),
     "`--user name` without a header": (text("1,2,3\n"), {"user": "name"}),
@@ -154,5 +159,15 @@ def test_the_command_line_offers_what_the_options_hold():
     def command() -> None: ...
 
     flags = {flag for parameter in command.__click_params__ for flag in parameter.opts}  # type: ignore[attr-defined]
-    assert flags == {"--reader", "--user", "--item", "--rating", "--time", "--scale", "--skip-bad", "--no-limit"}
-    assert set(READERS) == {"csv", "tsv", "movielens", "recbole", "netflix", "parquet"}
+    assert flags == {
+        "--reader",
+        "--user",
+        "--item",
+        "--rating",
+        "--time",
+        "--values",
+        "--scale",
+        "--skip-bad",
+        "--no-limit",
+    }
+    assert set(READERS) == {"csv", "jsonl", "tsv", "movielens", "recbole", "netflix", "parquet"}

@@ -115,7 +115,9 @@ def test_memory_in_small_pages_holds_the_same_ratings(tmp_path, monkeypatch, way
 def test_the_number_of_threads_changes_nothing(tmp_path, monkeypatch, threads):
     rng = np.random.default_rng(1)
     columns = {"user": rng.integers(0, 90, 200_000), "item": rng.integers(0, 99, 200_000)}
-    pl.DataFrame(columns).with_columns(rating=3).write_parquet(tmp_path / "r.parquet", row_group_size=1_000)
+    pl.DataFrame(columns).with_columns(rating=pl.col("item") % 5).write_parquet(
+        tmp_path / "r.parquet", row_group_size=1_000
+    )
     monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
     assert_same(quick(tmp_path / "r.parquet"), general(tmp_path / "r.parquet"))
 

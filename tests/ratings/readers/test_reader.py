@@ -28,11 +28,11 @@ def nothing(_: object) -> bool:
 
 
 @pytest.fixture
-def jsonl(tmp_path, monkeypatch) -> Path:
+def json_list(tmp_path, monkeypatch) -> Path:
     """Install the example package and write a file for it."""
     monkeypatch.syspath_prepend(str(install("recloak_example_reader", tmp_path / "site")))
-    path = tmp_path / "ratings.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in LINES))
+    path = tmp_path / "ratings.json"
+    path.write_text(json.dumps(LINES))
     return path
 
 
@@ -64,28 +64,27 @@ def test_the_example_on_the_page_is_the_package_that_the_tests_install():
     assert any(block in (folder / "pyproject.toml").read_text() for block in blocks)
 
 
-def test_a_reader_of_another_package_is_recognised_and_read(jsonl):
-    assert list(READERS)[-1] == "jsonl"
-    assert detect(jsonl) == "jsonl"
-    assert recloak.read(jsonl).to_polars().rows() == [("a", 1, 4.0), ("b", 1, 2.5)]
-    assert read(jsonl, options=ReadOptions(reader="jsonl", user="item", item="user")).n_users == 1
+def test_a_reader_of_another_package_is_recognised_and_read(json_list):
+    assert list(READERS)[-1] == "json_list"
+    assert detect(json_list) == "json_list"
+    assert recloak.read(json_list).to_polars().rows() == [("a", 1, 4.0), ("b", 1, 2.5)]
+    assert read(json_list, options=ReadOptions(reader="json_list", user="item", item="user")).n_users == 1
 
 
-def test_its_bad_rows_are_told_and_skipped_as_those_of_tables(jsonl):
-    with jsonl.open("a") as file:
-        file.write('{"user": "c", "item": 1, "stars": null}\n')
-    with pytest.raises(InputError, match=rf"{jsonl}: a rating must not be empty \(row 3\)"):
-        read(jsonl)
-    assert read(jsonl, options=ReadOptions(skip_bad=True)).intake.n_skipped == 1
-    jsonl.write_text('{"user": 1, \n')
-    with pytest.raises(InputError, match="the JSON Lines file is cut short, damaged or of a kind not supported"):
-        read(jsonl)
+def test_its_bad_rows_are_told_and_skipped_as_those_of_tables(json_list):
+    json_list.write_text(json.dumps([*LINES, {"user": "c", "item": 1, "stars": None}]))
+    with pytest.raises(InputError, match=rf"{json_list}: a rating must not be empty \(row 3\)"):
+        read(json_list)
+    assert read(json_list, options=ReadOptions(skip_bad=True)).intake.n_skipped == 1
+    json_list.write_text('[{"user": 1, \n')
+    with pytest.raises(InputError, match="the JSON list file is cut short, damaged or of a kind not supported"):
+        read(json_list)
 
 
 @pytest.mark.slow
-def test_the_command_line_reads_and_names_it(jsonl, tmp_path):
-    with jsonl.open("a") as file:
-        file.writelines(json.dumps({"user": f"u{n}", "item": n % 3, "stars": 3}) + "\n" for n in range(9))
+def test_the_command_line_reads_and_names_it(json_list, tmp_path):
+    more = [{"user": f"u{n}", "item": n % 3, "stars": 3} for n in range(9)]
+    json_list.write_text(json.dumps([*LINES, *more]))
     path = os.pathsep.join([str(ROOT / "src"), str(tmp_path / "site")])
 
     def recloak_says(*arguments: str) -> str:
@@ -95,8 +94,10 @@ def test_the_command_line_reads_and_names_it(jsonl, tmp_path):
         assert not done.returncode, done.stderr
         return done.stdout
 
-    assert "recbole|tsv|jsonl]" in recloak_says("publish", "--help").replace("\n", "")
-    recloak_says("publish", str(jsonl), "--reader", "jsonl", "-o", str(tmp_path / "out"), "--k", "2", "--seed", "1")
+    assert "recbole|tsv|json_list]" in recloak_says("publish", "--help").replace("\n", "")
+    recloak_says(
+        "publish", str(json_list), "--reader", "json_list", "-o", str(tmp_path / "out"), "--k", "2", "--seed", "1"
+    )
     assert (tmp_path / "out" / "manifest.json").exists()
 
 
@@ -161,14 +162,14 @@ def test_a_name_that_is_taken_is_refused(tmp_path, monkeypatch):
     assert list(READERS).count("csv") == 1
 
 
-def test_two_readers_that_recognise_one_file_must_be_told_apart(jsonl, tmp_path, monkeypatch):
+def test_two_readers_that_recognise_one_file_must_be_told_apart(json_list, tmp_path, monkeypatch):
     code = "import recloak\nREADER = recloak.Reader(name='odd', title='', text='', matches=bool, dialect='^')"
     (tmp_path / "more").mkdir()
     broken(tmp_path / "more", monkeypatch, code)
     with pytest.raises(
-        InputError, match=r"the readers jsonl and odd both recognise it; name one with reader=\.\.\."
+        InputError, match=r"the readers json_list and odd both recognise it; name one with reader=\.\.\."
     ) as caught:
-        read(jsonl)
+        read(json_list)
     assert as_flags(str(caught.value)).endswith("name one with --reader")
 
 

@@ -25,7 +25,7 @@ def read(source: str | Path | Iterable[str | Path], *, options: ReadOptions | No
     """
     options = options or ReadOptions()
     files = [SourceFile(path, no_limit=options.no_limit) for path in files_of(source)]
-    rows = RowBuffer(options.bounds(), skip_bad=options.skip_bad)
+    rows = RowBuffer(options.bounds(), skip_bad=options.skip_bad, kind=options.kind)
     with ExitStack() as opened, task("reading", sum(file.megabytes for file in files)) as advance:
         for file in files:
             opened.callback(file.close)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from recloak._core.errors import SourceError
 from recloak._core.progress import Advance
-from recloak._ratings.column_roles import find_columns
+from recloak._ratings.column_roles import COUNT_NAMES, fold
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Intake, Ratings, Scale
 from recloak._ratings.opened_files import Sample, SourceFile, require_text
@@ -27,6 +27,8 @@ from recloak._ratings.packed_rows import ColumnLimits, OutsideError, PackedRows,
 from recloak._ratings.reader import Reader
 from recloak._ratings.table_input import FAILURES, LazyTable
 from recloak._ratings.times import are_dates
+from recloak._ratings.value_kinds import COUNTS, PRESENCE
+from recloak._ratings.value_meaning import after_adding, meaning_of
 
 _MAGIC = b"PAR1"
 _INT32 = np.iinfo(np.int32)
@@ -103,9 +105,10 @@ def read_quickly(files: Sequence[SourceFile], options: ReadOptions, advance: Adv
         with closing(PackedRows(layout, limits.n_rows, timed=timed)) as rows:
             for source in sources:
                 for columns in _batches(source):
-                    rows.add(*columns, *(() if timed else (None,)))
+                    ratings = columns.get("rating", np.ones(len(columns["user"]), np.float32))
+                    rows.add(columns["user"], columns["item"], ratings, columns.get("time"))
                 advance(source.file.megabytes)
-            return _ratings(rows, limits.n_rows)
+            return _ratings(rows, limits.n_rows, sources[0].names.get("rating"), options.kind)
     except (SourceError, OutsideError, *FAILURES):
         return None
 
@@ -117,7 +120,7 @@ def _stated(file: SourceFile, options: ReadOptions) -> Plain:
     if not described.num_rows or not _is_plausible(opened, file):
         raise OutsideError
     file.close()  # there may be more of them than can be open at once
-    names = find_columns(schema.names, **options.columns())
+    names = options.find(schema.names)
     place = {described.schema.column(c).path: c for c in range(len(described.schema))}
     numbers, spans = {}, {}
     for role, name in names.items():
@@ -184,7 +187,8 @@ def _limits(sources: Sequence[Plain], scale: Scale | None) -> ColumnLimits | Non
         for role in sources[0].names
     }
     n_rows = sum(source.n_rows for source in sources)
-    limits = ColumnLimits(whole["user"], whole["item"], whole["rating"], whole.get("time", (0, 0)), n_rows)
+    rated = whole.get("rating", (1.0, 1.0))
+    limits = ColumnLimits(whole["user"], whole["item"], rated, whole.get("time", (0, 0)), n_rows)
     return limits if _is_plain(limits, scale) else None
 
 
@@ -196,24 +200,33 @@ def _is_plain(limits: ColumnLimits, scale: Scale | None) -> bool:
     return bool(ids and rated)
 
 
-def _batches(source: Plain) -> Iterator[list[NDArray[Any]]]:
+def _batches(source: Plain) -> Iterator[dict[str, NDArray[Any]]]:
     opened = _opened(source.file)
     for batch in opened.iter_batches(_QUICK_ROWS, columns=list(source.names.values())):
         columns = {role: batch.column(name) for role, name in source.names.items()}
         if any(column.null_count for column in columns.values()):
             raise OutsideError
-        yield [source.numbers[role](column) for role, column in columns.items()]
+        yield {role: source.numbers[role](column) for role, column in columns.items()}
     source.file.require_unchanged()
     source.file.close()
 
 
-def _ratings(rows: PackedRows, n_rows: int) -> Ratings:
+def _ratings(rows: PackedRows, n_rows: int, column: str | None, said: str | None) -> Ratings | None:
+    """Assemble the rows; None where events must be added up, which the general way does."""
     users, items, indptr, of, values, times = rows.finish()
+    count_column = column if column is not None and fold(column) in COUNT_NAMES else None
+    meaning = meaning_of(None if column is None else [values], said, column=count_column)
+    meaning = after_adding(meaning, n_rows, len(of))
+    if meaning.kind is COUNTS:
+        return None
     user_ids, item_ids = (IdMap(pl.Series(found.astype(np.int64, copy=False))) for found in (users, items))
-    intake = Intake(n_rows, n_repeated=n_rows - len(of))
+    notes = () if meaning.note is None else (meaning.note,)
+    intake = Intake(n_rows, n_repeated=n_rows - len(of), notes=notes)
+    if meaning.kind is PRESENCE:
+        values = np.ones(len(of), np.float32)
     # A row that was dropped may have held an end of the scale.
-    scale = Scale.seen_in(values if intake.n_repeated else rows.distinct())
-    return Ratings(indptr, of, values, user_ids, item_ids, scale, times, intake)
+    scale = Scale.seen_in(values if intake.n_repeated or meaning.kind is PRESENCE else rows.distinct())
+    return Ratings(indptr, of, values, user_ids, item_ids, scale, times, intake, meaning.kind)
 
 
 READER = Reader(

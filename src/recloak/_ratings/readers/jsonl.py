@@ -1,0 +1,123 @@
+"""JSON Lines: one object a line, as the large public sets of reviews are written.
+
+Polars parses whole blocks of lines into the columns that are needed, with the types that the first lines show. A block
+that does not fit is read again line by line, by Python: that finds other spellings, or the words for a bad line.
+"""
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from recloak._core.errors import SourceError
+from recloak._ratings.column_roles import NAMES, fold
+from recloak._ratings.delimited import text_blocks
+from recloak._ratings.opened_files import Sample, as_text
+from recloak._ratings.reader import Reader
+from recloak._ratings.table_input import LazyTable
+from recloak._ratings.times import number_of
+
+_LOOKED_AT = 200  # lines by which columns and their types are recognised
+_RULE = "a line must be one JSON object"
+
+
+def _matches(sample: Sample) -> bool:
+    """Tell a file whose first line is a JSON object."""
+    first = next(iter(sample.lines()), "")
+    return first.lstrip().startswith("{") and _object(first) is not None
+
+
+def _object(line: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _tables(sample: Sample) -> Iterator[LazyTable]:
+    """Yield the file as a table whose columns are the names that the first objects have."""
+    records = [_object(line) for line in sample.lines()[:_LOOKED_AT]]
+    seen = [record for record in records if record is not None]
+    if not seen:
+        raise SourceError(_RULE, file=sample.path, line=1, value=sample.lines()[0][:60])
+    types: dict[str, pl.DataType] = {name: _type_of(name, seen) for record in seen for name in record}
+    yield LazyTable(list(types), partial(_frames, sample, types))
+
+
+def _type_of(name: str, records: Sequence[dict[str, Any]]) -> pl.DataType:
+    values = [record[name] for record in records if record.get(name) is not None]
+    if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+        return pl.Int64()
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    written = fold(name) in NAMES["rating"] and all(
+        isinstance(value, str) and number_of(value) is not None for value in values
+    )
+    return pl.Float64() if values and (numbers or written) else pl.String()
+
+
+def _frames(sample: Sample, types: dict[str, pl.DataType], columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Yield the columns of each block of lines."""
+    assert sample.file is not None
+    schema = {name: types[name] for name in columns}
+    first_line = 1
+    with sample.file.stream() as stream:
+        for block in text_blocks(stream, 0, sample.file.longest_line):
+            lines = bytes(block.data[: block.stop])
+            if lines.strip():
+                yield _parsed(lines, schema, sample.path, first_line)
+            first_line += lines.count(b"\n")
+            if block.refused:
+                raise SourceError(block.refused, file=sample.path, line=first_line)
+
+
+def _parsed(lines: bytes, schema: dict[str, pl.DataType], path: Path, first_line: int) -> pl.DataFrame:
+    try:
+        # Text that stands for a whole object or list is no id: such a block is looked at line by line.
+        frame = pl.read_ndjson(io.BytesIO(lines), schema=schema)
+        texts = [name for name, kind in schema.items() if kind == pl.String]
+        if not any(frame[name].str.contains(r"^[\[{]").any() for name in texts):
+            return frame
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        pass
+    return _line_by_line(lines, schema, path, first_line)
+
+
+def _line_by_line(lines: bytes, schema: dict[str, pl.DataType], path: Path, first_line: int) -> pl.DataFrame:
+    rows: list[dict[str, Any]] = []
+    for number, line in enumerate(lines.split(b"\n"), first_line):
+        if not line.strip():
+            continue
+        record = _object(as_text(line))
+        if record is None:
+            raise SourceError(_RULE, file=path, line=number, value=as_text(line)[:60])
+        row = {name: record.get(name) for name in schema}
+        wrong = next((name for name, value in row.items() if isinstance(value, dict | list | bool)), None)
+        if wrong is not None:
+            rule = f"{wrong!r} must be a number or a text"
+            raise SourceError(rule, file=path, line=number, value=json.dumps(row[wrong])[:60])
+        rows.append(row)
+    return pl.DataFrame([_column(name, kind, [row[name] for row in rows]) for name, kind in schema.items()])
+
+
+def _column(name: str, kind: pl.DataType, values: list[Any]) -> pl.Series:
+    """Return a column of numbers, or of texts where one value is a text that does not stand for a number."""
+    if kind == pl.Float64:
+        values = [value if not isinstance(value, str) or number_of(value) is None else float(value) for value in values]
+    if any(isinstance(value, str) for value in values):
+        return pl.Series(name, [None if value is None else str(value) for value in values], dtype=pl.String)
+    return pl.Series(name, values, strict=False)
+
+
+READER = Reader(
+    name="jsonl",
+    title="JSON Lines",
+    text="one JSON object a line (`.jsonl`, `.ndjson`, `.json` of the large public sets of reviews) with names for "
+    "user, item and perhaps value and time",
+    matches=_matches,
+    tables=_tables,
+)

@@ -1,0 +1,87 @@
+"""JSON Lines: objects become rows, and what is no object is told by its line."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+import recloak
+from recloak._core.errors import SourceError
+from recloak._ratings.readers import detect
+
+REVIEWS = [
+    {"reviewerID": "A1", "asin": "B1", "overall": 5.0, "unixReviewTime": 1_300_000_000, "helpful": [2, 3], "text": "x"},
+    {"reviewerID": "A2", "asin": "B1", "overall": 3.0, "unixReviewTime": 1_300_000_001, "text": 'a "{" b'},
+    {"asin": "B2", "reviewerID": "A1", "overall": 4.5, "unixReviewTime": 1_300_000_002},
+]
+
+
+def written(path, records, *, between="\n"):
+    path.write_text(between.join(json.dumps(record) for record in records) + "\n")
+    return path
+
+
+def test_reviews_as_the_large_public_sets_write_them_are_read(tmp_path):
+    ratings = recloak.read(written(tmp_path / "reviews.json", REVIEWS))
+    table = ratings.to_polars().sort("user", "item")
+    assert table.rows() == [
+        ("A1", "B1", 5.0, 1_300_000_000),
+        ("A1", "B2", 4.5, 1_300_000_002),
+        ("A2", "B1", 3.0, 1_300_000_001),
+    ]
+    assert detect(tmp_path / "reviews.json") == "jsonl"
+
+
+def test_packed_lines_and_blank_lines_are_read(tmp_path):
+    plain = written(tmp_path / "r.jsonl", REVIEWS, between="\n\n")
+    (tmp_path / "r.jsonl.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    assert len(recloak.read(tmp_path / "r.jsonl.gz")) == 3
+
+
+def test_ids_keep_their_type_and_ratings_may_be_written_as_texts(tmp_path):
+    records = [{"user": 1, "item": "7", "rating": "4"}, {"user": 2, "item": "8", "rating": "2.5"}]
+    ratings = recloak.read(written(tmp_path / "r.jsonl", records))
+    assert ratings.user_ids.ids.to_list() == [1, 2]
+    assert ratings.item_ids.ids.to_list() == ["7", "8"]
+    np.testing.assert_array_equal(ratings.values, [4.0, 2.5])
+
+
+def test_ids_that_turn_into_texts_late_are_texts(tmp_path):
+    records = [{"user": n, "item": 1, "rating": 1 + n % 5} for n in range(300)] + [
+        {"user": "x", "item": 1, "rating": 2}
+    ]
+    ratings = recloak.read(written(tmp_path / "r.jsonl", records))
+    assert ratings.n_users == 301
+    assert "299" in ratings.user_ids.ids.to_list()
+
+
+@pytest.mark.parametrize(
+    ("line", "rule"),
+    [
+        ("not json", "one JSON object"),
+        ('{"user": 1, "item": 2', "one JSON object"),
+        ("[1, 2, 3]", "one JSON object"),
+        ('{"user": {"id": 1}, "item": 2, "rating": 3}', "'user' must be a number or a text"),
+        ('{"user": true, "item": 2, "rating": 3}', "'user' must be a number or a text"),
+    ],
+)
+def test_a_line_that_is_no_row_is_named(tmp_path, line, rule):
+    path = written(tmp_path / "r.jsonl", [{"user": n, "item": 2, "rating": 1 + n % 5} for n in range(250)])
+    path.write_text(path.read_text() + line + "\n")
+    with pytest.raises(SourceError, match=rule) as error:
+        recloak.read(path)
+    assert "line 251" in str(error.value)
+
+
+def test_a_missing_value_is_an_empty_one(tmp_path):
+    path = written(tmp_path / "r.jsonl", [{"user": 1, "item": 2, "rating": 3}, {"user": 2, "item": 2}])
+    with pytest.raises(SourceError, match="rating must not be empty"):
+        recloak.read(path)
+    assert len(recloak.read(path, skip_bad=True)) == 1
+
+
+def test_json_over_several_lines_is_refused(tmp_path):
+    (tmp_path / "r.json").write_text(json.dumps(REVIEWS, indent=1))
+    with pytest.raises(SourceError, match="list in JSON"):
+        recloak.read(tmp_path / "r.json")
