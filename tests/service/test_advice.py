@@ -86,3 +86,4 @@ def test_a_server_without_ratings_says_so(tmp_path):
     world = World(tmp_path)
     object.__setattr__(world.resources, "advisor", None)
     assert problem(world.advise(world.token(3), text="Fargo")) == "not_served"
+    world.close()

@@ -19,7 +19,7 @@ from recloak._core.threads import in_shares
 ANY_LABEL = np.inf
 _DAY = 86_400
 _LITTLE = 100
-_NO_TIMES = np.empty(0, np.int64)
+_NO_TIMES = np.empty(0, np.int64)  # writable, as the times of clues are: one form of each kernel
 
 
 @dataclass(frozen=True, eq=False, slots=True)

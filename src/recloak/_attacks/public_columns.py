@@ -10,6 +10,7 @@ from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 
 _NO_TIMES = np.empty(0, np.int64)
+_NO_TIMES.flags.writeable = False  # as the times there are: one form of each kernel
 
 
 class PublicColumns(NamedTuple):
@@ -26,11 +27,10 @@ class PublicColumns(NamedTuple):
 
 def columns_of(public: Public, *, timed: bool = False) -> PublicColumns:
     """Bring what is public into the form of the compiled functions, one form whoever read it: each compiles once."""
-    values = public.values.view()
-    values.flags.writeable = False
     shift = public.indptr[:-1] if public.is_complete else np.zeros(public.n_items, np.int64)
+    shift.flags.writeable = False
     times = public.times if timed and public.times is not None else _NO_TIMES
-    return PublicColumns(public.indptr, shift, public.holders, public.codes, values, times, public.is_complete)
+    return PublicColumns(public.indptr, shift, public.holders, public.codes, public.values, times, public.is_complete)
 
 
 @njit(cache=True, nogil=True, inline="always")

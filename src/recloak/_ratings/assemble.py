@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from recloak._core import stopping
 from recloak._core.threads import n_threads, workers
-from recloak._ratings.sorting import MOST_COUNT, count, distinct_few, scatter, sort_and_write, transpose_rows
+from recloak._ratings.sorting import MOST_COUNT, RECENT, count, distinct_few, scatter, sort_and_write, transpose_rows
 
 _BUCKET_ROWS = 1 << 14  # 256 kB of records and as much again to sort into: fits a core's cache
 _MAX_BUCKETS = 1 << 11  # more of them, and dealing loses more than sorting gains
@@ -269,7 +269,7 @@ def closed_up(column: Any, starts: NDArray[np.int64], ends: NDArray[np.int64]) -
 def distinct_values(values: NDArray[np.floating]) -> NDArray[np.floating]:
     """Return the distinct values, ascending; quick where they are few, as ratings are."""
     few = np.empty(_FEW, values.dtype)
-    n = distinct_few(values, few)
+    n = distinct_few(values, few, np.full(RECENT, np.nan, np.float32))
     return np.unique(values if n < 0 else few[:n])
 
 

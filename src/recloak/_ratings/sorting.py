@@ -7,18 +7,16 @@ from recloak._core.compiling import njit
 
 _DIGIT_BITS = 12
 MOST_COUNT = np.uint32(1 << 24)  # whole numbers are exact in 32-bit floats up to here
-_RECENT = 32  # slots that remember a value seen lately
+RECENT = 32  # slots that remember a value seen lately
 
 
 @njit(cache=True, nogil=True)
-def distinct_few(values, few):  # type: ignore[no-untyped-def]
-    """Collect distinct values as long as there is room; -1 when there is none left."""
-    recent, n = np.empty(_RECENT, np.float32), 0
-    for slot in range(_RECENT):
-        recent[slot] = np.nan
+def distinct_few(values, few, recent):  # type: ignore[no-untyped-def]
+    """Collect distinct values as long as there is room; -1 when there is none left. ``recent`` is all NaN."""
+    n = 0
     for r in range(len(values)):
         value = values[r]
-        slot = int(abs(value) * 2) & (_RECENT - 1)
+        slot = int(abs(value) * 2) & (RECENT - 1)
         if recent[slot] == value:
             continue
         recent[slot] = value

@@ -9,13 +9,16 @@ so the points ``x_u R`` carry it as a plain squared Euclidean distance. G is (ra
 users times items.
 """
 
+import math
+from itertools import combinations
+
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak._core.compiling import njit
 from recloak._releases.model.steps import Padding
 
 _MOST_SWEEPS = 60  # ten are enough for any matrix that was seen
+_ROWS = 4096  # multiplied at a time, so that they stay in a core's cache
 _NEGLIGIBLE = 1e-12  # an eigenvalue below this share of the largest is rounding
 
 
@@ -28,20 +31,12 @@ def item_weights(padding: Padding, popularity: NDArray[np.integer] | None) -> ND
 
 
 def gram(padding: Padding, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Compute ``G = sum_i w_i z_i z_i^T``: (rank + 1, rank + 1)."""
+    """Compute ``G = sum_i w_i z_i z_i^T``: (rank + 1, rank + 1), adding up item by item."""
     z = np.column_stack([padding.item_factors, np.ones(len(weights))]).astype(np.float64)
     total = np.zeros((z.shape[1], z.shape[1]))
-    _add_squares(z, weights, total)
+    for f in range(z.shape[1] if len(z) else 0):
+        total[f] = np.cumsum((z[:, f] * weights)[:, None] * z, axis=0)[-1]  # a plain sum may add in another order
     return total
-
-
-@njit(cache=True, nogil=True)
-def _add_squares(z, weights, total):  # type: ignore[no-untyped-def]
-    for i in range(len(z)):
-        for f in range(z.shape[1]):
-            weighted = z[i, f] * weights[i]
-            for g in range(z.shape[1]):
-                total[f, g] += weighted * z[i, g]
 
 
 def root(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -54,53 +49,42 @@ def root(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     return vectors[:, kept] * np.sqrt(values[kept])
 
 
-@njit(cache=True, nogil=True)
-def _diagonalise(matrix, vectors):  # type: ignore[no-untyped-def]
+def _diagonalise(matrix: NDArray[np.float64], vectors: NDArray[np.float64]) -> None:
     """Turn a symmetric matrix until it is diagonal (Jacobi), and the vectors with it.
 
     A library of linear algebra would be quicker, and give other last bits on another processor.
     """
-    n = len(matrix)
     for _ in range(_MOST_SWEEPS):
         left = 0.0
-        for p in range(n):
-            for q in range(p + 1, n):
-                left += abs(matrix[p, q])
-                if matrix[p, q] != 0.0:
-                    theta = (matrix[q, q] - matrix[p, p]) / (2.0 * matrix[p, q])
-                    t = (1.0 if theta >= 0.0 else -1.0) / (abs(theta) + np.sqrt(theta * theta + 1.0))
-                    c = 1.0 / np.sqrt(t * t + 1.0)
-                    _turn(matrix, vectors, p, q, c, t * c)
+        for p, q in combinations(range(len(matrix)), 2):
+            off = float(matrix[p, q])
+            left += abs(off)
+            if off != 0.0:
+                theta = (float(matrix[q, q]) - float(matrix[p, p])) / (2.0 * off)
+                t = (1.0 if theta >= 0.0 else -1.0) / (abs(theta) + math.sqrt(theta * theta + 1.0))
+                c = 1.0 / math.sqrt(t * t + 1.0)
+                for columns in (matrix, matrix.T, vectors):
+                    _turn(columns, p, q, c, t * c)
+                matrix[p, q] = matrix[q, p] = 0.0
         if left == 0.0:
             return
 
 
-@njit(cache=True, nogil=True)
-def _turn(matrix, vectors, p, q, c, s):  # type: ignore[no-untyped-def]
-    for k in range(len(matrix)):
-        one, two = matrix[k, p], matrix[k, q]
-        matrix[k, p], matrix[k, q] = c * one - s * two, s * one + c * two
-    for k in range(len(matrix)):
-        one, two = matrix[p, k], matrix[q, k]
-        matrix[p, k], matrix[q, k] = c * one - s * two, s * one + c * two
-        one, two = vectors[k, p], vectors[k, q]
-        vectors[k, p], vectors[k, q] = c * one - s * two, s * one + c * two
-    matrix[p, q] = matrix[q, p] = 0.0
+def _turn(columns: NDArray[np.float64], p: int, q: int, c: float, s: float) -> None:
+    one, two = columns[:, p], columns[:, q]
+    columns[:, p], columns[:, q] = c * one - s * two, s * one + c * two
 
 
 def times(rows: NDArray[np.float32], matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     """Multiply rows by a small matrix, adding up in one order whatever the processor."""
-    product = np.zeros((len(rows), matrix.shape[1]), np.float32)
-    _multiply(np.ascontiguousarray(rows), np.ascontiguousarray(matrix), product)
-    return product
-
-
-@njit(cache=True, nogil=True)
-def _multiply(rows, matrix, product):  # type: ignore[no-untyped-def]
-    for r in range(len(rows)):
+    product = np.empty((len(rows), matrix.shape[1]), np.float32)
+    for first in range(0, len(rows), _ROWS):
+        part = np.ascontiguousarray(rows[first : first + _ROWS].T)  # (len(matrix), _ROWS)
+        total = np.zeros((matrix.shape[1], part.shape[1]), np.float32)
         for f in range(len(matrix)):
-            for c in range(matrix.shape[1]):
-                product[r, c] += rows[r, f] * matrix[f, c]
+            total += matrix[f][:, None] * part[f]
+        product[first : first + _ROWS] = total.T
+    return product
 
 
 def embed(padding: Padding, popularity: NDArray[np.integer] | None = None) -> NDArray[np.float32]:

@@ -77,7 +77,7 @@ def differences(values: NDArray[np.int32] | NDArray[np.int64]) -> bytes:
     bits = 8 * values.dtype.itemsize
     room = np.zeros(-(-len(values) // _BLOCK) * (14 + _BLOCK * bits // 8), np.uint8)
     wide = values.astype(np.int64, copy=False)
-    n_bytes = _write_differences(wide, bits, room)
+    n_bytes = _write_differences(wide, bits, np.empty(_BLOCK, np.int64), room)
     first = int(wide[0])
     head = (
         varint(_BLOCK) + varint(_QUARTERS) + varint(len(values)) + varint(first << 1 if first >= 0 else ~(first << 1))
@@ -86,16 +86,16 @@ def differences(values: NDArray[np.int32] | NDArray[np.int64]) -> bytes:
 
 
 @njit(cache=True, nogil=True)
-def _write_differences(values, bits, out):  # type: ignore[no-untyped-def]
-    """Write the blocks; differences wrap around where the column's type does."""
-    top = np.int64(1) << np.int64(31)
-    steps, end = np.empty(_BLOCK, np.int64), 0
+def _write_differences(values, bits, steps, out):  # type: ignore[no-untyped-def]
+    """Write the blocks; differences wrap around where the column's type does. ``steps`` has room for a block."""
+    top, end = np.int64(1) << np.int64(31), 0
     for start in range(0, len(values) - 1, _BLOCK):
         n = min(_BLOCK, len(values) - 1 - start)
+        least = np.int64(2**63 - 1)
         for j in range(n):
             step = values[start + j + 1] - values[start + j]
             steps[j] = step if bits == 64 else ((step + top) & (2 * top - 1)) - top
-        least = steps[:n].min()
+            least = min(least, steps[j])
         zigzag = np.uint64((least << 1) ^ (least >> 63))
         while zigzag >= np.uint64(0x80):
             out[end] = zigzag & np.uint64(0x7F) | np.uint64(0x80)
@@ -103,17 +103,16 @@ def _write_differences(values, bits, out):  # type: ignore[no-untyped-def]
             end += 1
         out[end] = zigzag
         widths, end = end + 1, end + 1 + _QUARTERS
-        for quarter in range(-(-n // _QUARTER)):
-            part = steps[quarter * _QUARTER : min((quarter + 1) * _QUARTER, n)]
+        for first in range(0, n, _QUARTER):
             widest = np.uint64(0)
-            for j in range(len(part)):
-                part[j] = part[j] - least if bits == 64 else (part[j] - least) & (2 * top - 1)
-                widest |= np.uint64(part[j])
+            for j in range(first, min(first + _QUARTER, n)):
+                steps[j] = steps[j] - least if bits == 64 else (steps[j] - least) & (2 * top - 1)
+                widest |= np.uint64(steps[j])
             width = 0
             while widest:
                 widest >>= np.uint64(1)
                 width += 1
-            out[widths + quarter] = width
-            _pack_wide(part, width, out[end:])
+            out[widths + first // _QUARTER] = width
+            _pack_wide(steps[first : min(first + _QUARTER, n)], width, out[end:])
             end += _QUARTER // 8 * width
     return end

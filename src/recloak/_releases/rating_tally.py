@@ -36,7 +36,7 @@ def tally(ratings: Ratings, padding: Padding | None, grouping: Grouping, *, ever
     starts, members = _members(grouping, every)
     indptr = np.zeros(grouping.n_groups + 1, np.int64)
     rows = starts, members, ratings.indptr, ratings.items
-    in_shares(_count_items, grouping.n_groups, *rows, ratings.n_items, indptr, little=_LITTLE)
+    in_shares(_count_items_share, grouping.n_groups, *rows, ratings.n_items, indptr, little=_LITTLE)
     np.cumsum(indptr, out=indptr)
     n_cells = int(indptr[-1])
     cells = Tally(
@@ -82,12 +82,14 @@ class _Guess(NamedTuple):
         return cls(users[:, 0].copy(), items[:, 0].copy(), users[:, 1:].copy(), items[:, 1:].copy())
 
 
+def _count_items_share(share: int, n_shares: int, *work: Any) -> None:
+    *rows, n_items, counts = work
+    _count_items(share, n_shares, *rows, np.full(n_items, -1, np.int32), counts)
+
+
 @njit(cache=True, nogil=True)
-def _count_items(share, n_shares, starts, members, row_starts, row_items, n_items, counts):  # type: ignore[no-untyped-def]
+def _count_items(share, n_shares, starts, members, row_starts, row_items, seen_by, counts):  # type: ignore[no-untyped-def]
     n_groups = len(starts) - 1
-    seen_by = np.empty(n_items, np.int32)
-    for item in range(n_items):
-        seen_by[item] = -1
     for group in range(share, n_groups, n_shares):
         n = 0
         for m in range(starts[group], starts[group + 1]):

@@ -158,22 +158,23 @@ def _put_bits(out, bit, number, width):  # type: ignore[no-untyped-def]
 def _write_steps(steps, out):  # type: ignore[no-untyped-def]
     end = 0
     for start in range(0, len(steps), _BLOCK):
-        block = steps[start : start + _BLOCK]
-        least = block.min()
+        stop = min(start + _BLOCK, len(steps))
+        least = steps[start]
+        for i in range(start, stop):
+            least = min(least, steps[i])
         number = (np.uint64(least) << np.uint64(1)) ^ np.uint64(least >> 63)
         while number > np.uint64(0x7F):
             out[end], number, end = np.uint8(number & np.uint64(0x7F)) | np.uint8(0x80), number >> np.uint64(7), end + 1
         out[end] = np.uint8(number)
         widths, end = end + 1, end + 1 + _QUARTERS
-        for quarter in range(_QUARTERS):
-            part = block[quarter * _QUARTER : (quarter + 1) * _QUARTER]
-            union, width = np.uint64(0), 0
-            for step in part:
-                union |= np.uint64(step - least)
+        for first in range(start, stop, _QUARTER):
+            union, width, last = np.uint64(0), 0, min(first + _QUARTER, stop)
+            for i in range(first, last):
+                union |= np.uint64(steps[i] - least)
             while width < 64 and union >> np.uint64(width):
                 width += 1
-            out[widths + quarter] = width
-            for i in range(len(part)):
-                _put_bits(out, 8 * end + i * width, np.uint64(part[i] - least), width)
-            end += _QUARTER // 8 * width if len(part) else 0
+            out[widths + (first - start) // _QUARTER] = width
+            for i in range(first, last):
+                _put_bits(out, 8 * end + (i - first) * width, np.uint64(steps[i] - least), width)
+            end += _QUARTER // 8 * width
     return end
