@@ -77,3 +77,27 @@ def test_the_terminal_shows_verdict_and_scores(made, capsys):
     shown = capsys.readouterr().out
     assert "item neighbours" in shown
     assert "own profile" in shown
+
+
+def test_fidelity_compares_leaderboards_and_prints_what_is_promised(made, tmp_path, capsys):
+    page = tmp_path / "fidelity.html"
+    flags = ["--fidelity", "--quick", "--splits", "1", "--seed", "1"]
+    source, release, probe, _ = made
+    arguments = ["evaluate", str(source), str(release), "--probe", str(probe), *flags, "-o", str(page)]
+    assert run([*arguments, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["fidelity"]
+    assert {"tau", "tau_noise", "regret", "winner"} <= told["B"]["ndcg"].keys()
+    assert told["verdict"] in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--holdout", "0.1", "--quick"], "--quick is for --fidelity"),
+        (["--holdout", "0.1", "--fidelity", "--users", "9"], "--users is not for --fidelity"),
+        (["--fidelity"], "give either a release, or --holdout"),
+    ],
+)
+def test_flags_of_the_one_measure_are_refused_by_the_other(made, flags, sentence, capsys):
+    assert run(["evaluate", str(made[3]), *flags]) == 2
+    assert sentence in capsys.readouterr().err

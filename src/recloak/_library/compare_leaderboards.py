@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from recloak._core.errors import OptionError
 from recloak._evaluation.options import FidelityOptions
 from recloak._library.arguments import diversity_text
 from recloak._library.evaluate_release import refuse_idle, trial_of
-from recloak._library.opened_releases import require_folders
+from recloak._library.opened_releases import folder_of, require_folders
+from recloak._library.sources import origin_of
 from recloak._releases.options import PublishOptions
 
 if TYPE_CHECKING:
     from recloak._core.randomness import Rng
     from recloak._evaluation.fidelity.model import Fidelity
     from recloak._library.opened_releases import ReleaseLike
+    from recloak._library.pages import About
     from recloak._library.sources import PathLike, RatingsLike
     from recloak._releases.model.release_format import Diversity
+    from recloak._report.page import Page
 
 
 def fidelity(
@@ -104,12 +108,17 @@ def fidelity(
     from recloak._core.randomness import seed_or_rng
     from recloak._evaluation.fidelity.measuring import measure_fidelity
     from recloak._evaluation.fidelity.released_rows import ReleasedRows
+    from recloak._library.pages import About, drawn_by
 
     generator = seed_or_rng(seed, rng)
     trial = trial_of(source, release, private, probe, holdout, made, generator)
     rows = ReleasedRows.of_release(trial.release, trial.ratings)
     held_out = trial.probe if len(trial.probe) else None
-    return measure_fidelity(trial.ratings, rows, held_out, options=options, rng=generator.child("fidelity"))
+    found = measure_fidelity(trial.ratings, rows, held_out, options=options, rng=generator.child("fidelity"))
+    about = About(
+        origin_of(source), None if release is None else folder_of(release), None if probe is None else origin_of(probe)
+    )
+    return replace(found, draw=drawn_by(_page, manifest=trial.release.manifest, about=about))
 
 
 def _check_choice(
@@ -120,3 +129,9 @@ def _check_choice(
     if release is None and probe is not None:
         raise OptionError("probe=... needs the release that was made without it; holdout=... makes its own")
     refuse_idle(holdout, made)
+
+
+def _page(found: Fidelity, manifest: dict[str, Any], about: About) -> Page:
+    from recloak._report.fidelity_page import fidelity_page
+
+    return fidelity_page(found, manifest, source=about.source.name, provenance=about.rows(found.seed))

@@ -1,6 +1,7 @@
-"""What a chart shows, independent of how it is drawn: `Bars` (histograms and grouped bars) and `Lines` (curves).
+"""What a chart shows, independent of how it is drawn.
 
-The first series has the accent colour.
+`Bars` (histograms and grouped bars), `Lines` (curves), `Slopes` (two rankings side by side) and `Panels` (small
+charts). The first series has the accent colour.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -76,7 +77,53 @@ class Bars:
             raise OptionError("the places of bars must differ from each other")
 
 
-Chart = Lines | Bars
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """One entry of two rankings: its name, its score on both sides, and whether it is to be looked at first."""
+
+    name: str
+    left: float
+    right: float
+    is_marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Slopes:
+    """Two rankings side by side, with a line from each entry's place in the one to its place in the other."""
+
+    left: str
+    right: str
+    entries: tuple[Slope, ...]
+    smaller_first: bool
+
+    def __post_init__(self) -> None:
+        if not self.entries:
+            raise OptionError("two rankings need at least one entry")
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A small chart of pairs of numbers, which lie on the diagonal where the two are equal."""
+
+    title: str
+    points: tuple[tuple[float, float], ...]
+    log: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """Several small charts with the same axes' titles."""
+
+    x: str
+    y: str
+    panels: tuple[Panel, ...]
+
+    def __post_init__(self) -> None:
+        if not self.panels:
+            raise OptionError("small charts need at least one panel")
+
+
+Chart = Lines | Bars | Slopes | Panels
 
 
 def _check_series(n: int) -> None:

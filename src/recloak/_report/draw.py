@@ -15,7 +15,8 @@ from xml.etree import ElementTree as ET
 import vl_convert
 
 from recloak._core.intervals import Share
-from recloak._report.charts import Axis, Bars, Chart, Lines
+from recloak._report.charts import Axis, Bars, Chart, Lines, Panels, Slopes
+from recloak._report.comparison_drawing import panels_body, slopes_body
 from recloak._report.formats import number, percent
 from recloak._report.svg import INK, LINE, MUTED, SERIES, VARIABLES, clean, svg_element
 
@@ -71,6 +72,8 @@ class Swatch:
 
 def swatches(chart: Chart) -> list[Swatch]:
     """Return the legend of a chart, which is empty for a single series."""
+    if isinstance(chart, Slopes | Panels):
+        return []
     if isinstance(chart, Bars):
         legend = [Swatch(name, VARIABLES[colour]) for name, colour in zip(chart.names, SERIES, strict=False)]
     else:
@@ -87,7 +90,9 @@ def _dash(n: int) -> str:
 
 def describe(chart: Chart, size: Size) -> dict[str, Any]:
     """Return the Vega-Lite description of a chart."""
-    body = _bars(chart, size) if isinstance(chart, Bars) else _lines(chart, size)
+    if isinstance(chart, Panels):  # each has its own size
+        return {"background": None, "padding": 4, "config": _style(), **panels_body(chart, narrow=size.narrow)}
+    body = _body(chart, size)
     return {
         "width": size.width,
         "height": size.height,
@@ -97,6 +102,12 @@ def describe(chart: Chart, size: Size) -> dict[str, Any]:
         "config": _style(),
         **body,
     }
+
+
+def _body(chart: Lines | Bars | Slopes, size: Size) -> dict[str, Any]:
+    if isinstance(chart, Slopes):
+        return slopes_body(chart, narrow=size.narrow)
+    return _bars(chart, size) if isinstance(chart, Bars) else _lines(chart, size)
 
 
 def _style() -> dict[str, Any]:

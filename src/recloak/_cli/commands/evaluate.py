@@ -17,9 +17,10 @@ from recloak._cli.common import (
     source_options,
 )
 from recloak._cli.engine import LocalOption, engine_options
+from recloak._cli.fidelity import refuse_flags, run_fidelity
 from recloak._cli.path_types import PAGE, PRIVATE_FOLDER, RELEASE, SOURCE_PATH
 from recloak._core.errors import OptionError
-from recloak._evaluation.options import EvaluateOptions
+from recloak._evaluation.options import EvaluateOptions, FidelityOptions
 from recloak._releases.options import PublishOptions
 
 
@@ -35,22 +36,37 @@ from recloak._releases.options import PublishOptions
 @click.option("--holdout", cls=LocalOption, type=float, metavar="SHARE", help="Hold this share out, publish the rest, "
               "and evaluate that.")  # fmt: skip
 @click.option("-o", "--out", cls=LocalOption, metavar="FILE", type=PAGE, help="Page to write (.html).")
+@click.option("--fidelity", "is_fidelity", cls=LocalOption, is_flag=True, help="Compare leaderboards of algorithms "
+              "on both sides instead.")  # fmt: skip
 @engine_options
 @options_of(EvaluateOptions)
+@options_of(FidelityOptions)
 @options_of(PublishOptions, leave_out=("grid",))
 @grid_option
 @source_options
 @seed_option
 @output_options
 def command(
-    source: Path, folder: Path | None, out: Path | None, probe: Path | None, as_json: bool, **given: Any
+    source: Path,
+    folder: Path | None,
+    out: Path | None,
+    probe: Path | None,
+    is_fidelity: bool,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Tell what the release of SOURCE in DIR is still good for, on the held-out ratings in PROBE.
 
     With --holdout no DIR is needed: a share of SOURCE is held out, the rest is published with the options of publish
     (--k, --mode, ...) into a folder that is thrown away, and that release is evaluated. With --engine spark the
-    target deviation alone is measured.
+    target deviation alone is measured. With --fidelity algorithms compete on both sides, and what is told is whether
+    the order on the release is that on the original; then --probe may be left out.
     """
+    if is_fidelity:
+        held_out = source_of(probe, dict(given))
+        run_fidelity(source_of(source, given), folder, out, held_out, as_json, given)
+        return
+    refuse_flags(given)
     _check_choice(folder, probe, out, given)
     held_out = source_of(probe, dict(given))
     found = recloak.evaluate(source_of(source, given), folder, probe=held_out, **given_only(given))
