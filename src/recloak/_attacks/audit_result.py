@@ -32,6 +32,8 @@ class Audit(Result):
         Each gate, whether it was passed, and why not.
     seed : int
         Gives the same figures again.
+    accepted : tuple of str
+        Attacks whose success the owner accepts; a breach by any other makes ``acceptable`` false.
     evaluation : Evaluation or None
         What the release is good for, where a probe was given.
 
@@ -41,13 +43,14 @@ class Audit(Result):
     >>> ratings = recloak.synth(users=30, items=20, ratings=200, seed=1)
     >>> found = recloak.audit(ratings, recloak.publish(ratings, k=3, seed=1), targets=9, known=[2], varied_at=2, seed=1)
     >>> found, len(found.to_polars())
-    (<Audit: breached, 35 attacks, 1 breached, 7 not measured, 0 gates>, 35)
+    (<Audit: breached, 35 attacks, 3 breached, 7 not measured, 0 gates>, 35)
     """
 
     outcomes: tuple[Outcome, ...]
     passages: tuple[Passage, ...]
     seed: int
     evaluation: Result | None = None
+    accepted: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         breached = sum(one.verdict == "breached" for one in self.outcomes)
@@ -77,6 +80,17 @@ class Audit(Result):
     def passed(self) -> bool:
         """Whether the verdict is ``bounded``; ``not measured`` is not."""
         return self.verdict == "bounded"
+
+    @property
+    def not_accepted(self) -> list[str]:
+        """The attacks that breached the release and that the owner did not accept."""
+        breached = dict.fromkeys(one.name for one in self.outcomes if one.verdict == "breached")
+        return [name for name in breached if name not in self.accepted]
+
+    @property
+    def acceptable(self) -> bool:
+        """Whether the promise is kept and nothing is breached but what the owner accepts: exit code 0."""
+        return self.promise == "pass" and not self.not_accepted
 
     @property
     def verdict(self) -> Verdict:
@@ -123,7 +137,8 @@ class Audit(Result):
         gates = [{"gate": str(one.gate), "passed": one.passed, "reason": one.reason} for one in self.passages]
         attacks = [outcome.to_json() for outcome in self.outcomes]
         useful = {} if self.evaluation is None else {"evaluation": self.evaluation.to_json()}
-        overall = {"verdict": self.verdict, "promise": self.promise, "criteria": self.criteria}
+        overall: dict[str, Any] = {"verdict": self.verdict, "promise": self.promise, "criteria": self.criteria}
+        overall |= {"acceptable": self.acceptable, "accepted": list(self.accepted), "not_accepted": self.not_accepted}
         return {**overall, "attacks": attacks, "gates": gates, "seed": self.seed, **useful}
 
     def to_polars(self) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from recloak._attacks import registry
 from recloak._attacks.attack import NEEDS, Attack, Kind, Varied
 from recloak._attacks.attack_input import AttackInput, Findings, OwnerKnowledge
 from recloak._attacks.audit_result import Audit
-from recloak._attacks.gate import Gate, named_by, pass_gate
+from recloak._attacks.gate import Gate, named_by, pass_gate, require_acceptable
 from recloak._attacks.model import MARGIN, Hits, Knowledge, Line, Outcome, Verdict, judge
 from recloak._attacks.options import AuditOptions
 from recloak._attacks.public_view import ReleaseView, see_original
@@ -37,6 +37,7 @@ def audit(
     owner: OwnerKnowledge | None = None,
     options: AuditOptions | None = None,
     gates: Sequence[Gate] = (),
+    accept: Sequence[str] = (),
     attacks: Sequence[Attack] | None = None,
     rng: Rng = None,
 ) -> Audit:
@@ -52,12 +53,14 @@ def audit(
     runs = planned_runs(given, registry.attacks() if attacks is None else attacks)
     for gate in gates:
         named_by(gate, [blank for blank, _ in runs])  # a gate on nothing shows before the work, not after it
+    accepted = require_acceptable(accept, [blank for blank, _ in runs])
     outcomes = []
     with task("attacking", len(runs)) as advance:
         for blank, each in runs:
             outcomes.append(replace(_measured(blank, each), seed=source.seed))
             advance(1)
-    return Audit(tuple(outcomes), tuple(pass_gate(gate, outcomes) for gate in gates), source.seed)
+    passages = tuple(pass_gate(gate, outcomes) for gate in gates)
+    return Audit(tuple(outcomes), passages, source.seed, accepted=accepted)
 
 
 def planned_runs(given: AttackInput, attacks: Sequence[Attack]) -> list[tuple[Outcome, AttackInput]]:

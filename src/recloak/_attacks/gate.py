@@ -72,3 +72,14 @@ def pass_gate(gate: Gate, outcomes: Iterable[Outcome]) -> Passage:
         if one.release.high >= gate.below:
             return Passage(gate, passed=False, reason=f"{where}: up to {one.release.high:.3f}")
     return Passage(gate, passed=True, reason=f"at most {max(one.release.high for one in named if one.release):.3f}")
+
+
+def require_acceptable(names: Iterable[str], outcomes: Iterable[Outcome]) -> tuple[str, ...]:
+    """Return the attacks whose success an owner accepts; raise OptionError for one that is not run, or names people."""
+    by_name, accepted = {one.name: one for one in outcomes}, tuple(dict.fromkeys(names))
+    for name in accepted:
+        if name not in by_name:
+            raise OptionError(f"accept names an attack that is not run: {name}; those that are: {', '.join(by_name)}")
+        if by_name[name].identifies:
+            raise OptionError(f"accept cannot name {name}: that nobody is named above 1/k is what the release promises")
+    return accepted

@@ -40,6 +40,7 @@ class GroupModel:
     spread: NDArray[np.float64]  # (n_items,) share of the profiles that have the item
     means: NDArray[np.float64]  # (n_items,) mean label
     active: NDArray[np.float64]  # (n_profiles,) how much the members rate, 1 on average
+    moved: float  # share of the labels that do not fit, as where ratings moved them; 0 for a pure release
     people: Population
     size: float  # of a group
     taste: float  # standard deviation of a rating around a prediction
@@ -52,10 +53,10 @@ _MODELS: "WeakKeyDictionary[Public, GroupModel]" = WeakKeyDictionary()
 def group_model(public: Public, popularity: NDArray[np.floating]) -> GroupModel:
     """Return what an outsider works out about a release before attacking anybody."""
     fit, step, spread = fit_of(public), step_of(public.scale), np.diff(public.indptr) / max(public.n_profiles, 1)
-    places, active = _shapes(public, fit)
+    places, active, moved = _shapes(public, fit)
     return GroupModel(
         public, fit, places, np.clip(popularity, 1e-4, 0.99), np.clip(spread, 1e-4, 1 - 1e-4),
-        np.nan_to_num(item_means(public), nan=public.scale.low + public.scale.span / 2), active,
+        np.nan_to_num(item_means(public), nan=public.scale.low + public.scale.span / 2), active, moved,
         population(public),
         size=public.n_users / max(public.n_profiles, 1), taste=taste_of(public),
         blur=max(fit.spread * 1.3, 0.01 * step),
@@ -69,21 +70,23 @@ def group_model_of(public: Public, ratings: Ratings) -> GroupModel:
     return _MODELS[public]
 
 
-def _shapes(public: Public, fit: TableFit) -> tuple[Floats, NDArray[np.float64]]:
-    """Return the place of each profile along the directions and how active its members are, 1 on average.
+def _shapes(public: Public, fit: TableFit) -> tuple[Floats, NDArray[np.float64], float]:
+    """Return each profile's place along the directions, how active its members are, and the share of labels moved.
 
     In a pure release activity is the number of items; in a padded one it shows in the labels that ratings moved, which
     need two raters, hence the root.
     """
     if not public.is_complete:
-        return np.empty((public.n_profiles, 0), np.float32), _relative(lengths(public))
+        return np.empty((public.n_profiles, 0), np.float32), _relative(lengths(public)), 0.0
     step = max(_BLOCK_CELLS // max(public.n_items, 1), 1)
     places, moved = [], []
     for first in range(0, public.n_profiles, step):
         rows = rows_of(public, np.arange(first, min(first + step, public.n_profiles)))
         places.append(fit.coefficients(rows))
         moved.append((np.abs(rows - fit.predict(places[-1])) > fit.cut).sum(axis=1))
-    return np.vstack(places), _relative(np.sqrt(np.concatenate(moved) + _FEW_MOVED))
+    counts = np.concatenate(moved)
+    share = float(counts.sum()) / max(public.n_profiles * public.n_items, 1)
+    return np.vstack(places), _relative(np.sqrt(counts + _FEW_MOVED)), share
 
 
 def _relative(numbers: NDArray[np.floating] | NDArray[np.integer]) -> NDArray[np.float64]:

@@ -1,17 +1,14 @@
 """Membership: whether a person whose ratings are known is among those who were published.
 
-The attacker asks how well the best group fits the person (`group_likelihood`), by how much the best stands out, and
-where the evidence of presence lies, and learns on half of the people how that looks for members and for others.
+The attacker asks how well the best group fits the person (`group_likelihood`), by how much the best stands out, where
+the evidence of presence lies, and, in a complete release, what the model behind it remembers of the person
+(`member_signs`). From people of whom he knows the answer he learns how that looks for members and for others; everybody
+is judged by what the others taught.
 
-People who are not in the data are needed to test him. The owner can give some (``held_out``: their ratings were never
-published). Otherwise the same people serve without their own group: what is left of the release is what it would be
-without them, but for their four or more companions. This is an estimate that can err to either side. On MovieLens-1M,
-k = 5, with 604 people really held out against it (AUC, all ratings known): padded with labels of the raters 0.977 and
-0.980, with labels of the model 0.80 and 0.78; with 32 known and labels of the model 0.56 and 0.51. So where labels are
-of the model it is the kinder of the two: give people held out.
+People who are not in the data are needed for that. The owner can give some (``held_out``: their ratings were never
+published). Otherwise the same people serve without their own group, and in a complete release with items that forgot
+them. This is an estimate that can err to either side; docs/audit.md has figures of both.
 """
-
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +17,20 @@ from recloak._attacks.attack import Attack, Kind, Varied
 from recloak._attacks.attack_input import AttackInput, Findings, OutsideRatings
 from recloak._attacks.group_finding import total
 from recloak._attacks.group_likelihood import GroupModel, group_model_of, score_groups
+from recloak._attacks.member_signs import ItemMemory, forgotten, item_memory, person_of, signs_by_model
 from recloak._attacks.model import Hits, Line, People
 from recloak._attacks.table_fit import Floats
 from recloak._attacks.two_samples import auc_share, found_at, found_share
 from recloak._core.errors import InputError
 from recloak._ratings.model import Ratings
 
-_MOST_TARGETS = 600
-_FEWEST_TARGETS = 100
-_MOST_SCORED = 80_000_000  # cells scored for one number of known items; beyond, fewer targets
-_RIDGE = 0.5
-
-Known = tuple[NDArray[np.integer], NDArray[np.float32]]
+_MOST_TARGETS, _FEWEST_TARGETS = 1000, 300
+_MOST_COMPARED = 40_000_000  # people times groups for one number of known items; beyond, fewer targets
+_FEWEST_SCORED, _MOST_SCORED = 100, 80_000_000  # likewise where each known rating is looked up in each group
+_FEW_MOVED = 0.002  # where so few labels do not fit, that they were moved tells nothing
+_RIDGE = 0.3
+_WIDEST = 3.0  # a sign further out says no more, in standard deviations
+_FOLDS = 5
 
 
 def signs_of(taste: Floats, presence: Floats, n_known: int) -> NDArray[np.float64]:
@@ -40,11 +39,16 @@ def signs_of(taste: Floats, presence: Floats, n_known: int) -> NDArray[np.float6
     best, spread = int(scores.argmax()), float(scores.std()) + 1e-9
     gap = float(scores[best] - np.partition(scores, -2)[-2]) if len(scores) > 1 else 0.0
     standing_out = (float(scores[best]) - float(scores.mean())) / spread
-    shown = (float(presence.max()) - float(presence.mean())) / (float(presence.std()) + 1e-9)
-    each = (presence.max(), presence[best], scores[best], taste.max(), taste[best])
-    signs = [float(one) / n_known for one in each]
-    signs += [float(presence[best]), standing_out, gap / np.sqrt(n_known), gap / spread, shown, np.log(n_known)]
+    each = (presence[best], scores[best], taste.max(), taste[best])
+    signs = [*signs_of_presence(presence, n_known), *(float(one) / n_known for one in each)]
+    signs += [float(presence[best]), standing_out, gap / np.sqrt(n_known), gap / spread, np.log(n_known)]
     return np.array(signs, np.float64)
+
+
+def signs_of_presence(presence: Floats, n_known: int) -> NDArray[np.float64]:
+    """Return the signs that lie in the evidence of presence alone."""
+    best, spread = float(presence.max()), float(presence.std()) + 1e-9
+    return np.array([best / n_known, (best - float(presence.mean())) / spread], np.float64)
 
 
 def learn(
@@ -54,13 +58,17 @@ def learn(
     seen = np.vstack((members, others))
     truth = np.r_[np.ones(len(members)), np.zeros(len(others))]
     centre, scale = seen.mean(axis=0), seen.std(axis=0) + 1e-9
-    given, weights = _with_one((seen - centre) / scale), np.zeros(seen.shape[1] + 1)
+    given, weights = _with_one(_clipped(seen, centre, scale)), np.zeros(seen.shape[1] + 1)
     for _ in range(25):
         chance = 1 / (1 + np.exp(-np.clip(given @ weights, -30, 30)))
         slope = given.T @ (truth - chance) - _RIDGE * weights
         curve = (given * np.maximum(chance * (1 - chance), 1e-4)[:, None]).T @ given + _RIDGE * np.eye(len(weights))
         weights = weights + np.linalg.solve(curve, slope)
-    return np.asarray(_with_one((tested - centre) / scale) @ weights)
+    return np.asarray(_with_one(_clipped(tested, centre, scale)) @ weights)
+
+
+def _clipped(x: NDArray[np.float64], centre: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.clip((x - centre) / scale, -_WIDEST, _WIDEST)
 
 
 def _with_one(x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -72,54 +80,103 @@ def membership(
     held_out: OutsideRatings | None = None,
 ) -> tuple[Hits, tuple[Line, ...]]:  # fmt: skip
     """Tell members from people who are not in the data, knowing so many ratings of each."""
-    if model.public.n_profiles < 2 or len(targets) < 4:
-        raise InputError("membership needs two groups and four people at least")
-    drawn = [_draw(ratings, int(user), known, stream) for user in targets]
-    members, absent = (
-        np.array(signs)
-        for signs in zip(
-            *(_both_signs(model, one, int(model.public.owner[user])) for one, user in zip(drawn, targets, strict=True)),
-            strict=True,
-        )
+    if model.public.n_profiles < 2 or len(targets) < _FOLDS:
+        raise InputError(f"membership needs two groups and {_FOLDS} people at least")
+    memory = item_memory(model, ratings) if model.public.is_complete else None
+    popularity = ratings.popularity
+    seen = [_seen(model, memory, ratings, popularity, int(user), known, stream) for user in targets]
+    members, absent = (np.array(signs) for signs in zip(*seen, strict=True))
+    others = (
+        absent if held_out is None else _strangers(model, memory, popularity, held_out, known, len(targets), stream)
     )
-    tested = stream.permutation(len(targets)) % 2 == 0
-    others = absent[tested]
-    if held_out is not None:
-        strangers = _strangers(held_out, known, len(targets), stream)
-        others = np.array([signs_of(*score_groups(model, *one), len(one[0])) for one in strangers])
-    of_members = learn(members[~tested], absent[~tested], members[tested])
-    of_others = learn(members[~tested], absent[~tested], others)
+    of_members, of_others = _judged(members, others, stream, paired=held_out is None)
     found = {f"found_at_{100 * alarms:g}_%": found_at(of_members, of_others, alarms) for alarms in (0.001, 0.01)}
     details = {**found, "groups": model.public.n_profiles, "people_held_out": 0 if held_out is None else len(others)}
     line = Line("found_at_1_%", found_share(of_members, of_others, 0.01), 0.01)
     risks = 1 / (1 + np.exp(-np.clip(of_members, -30, 30)))  # how sure the attacker is where half are members
-    return Hits(auc_share(of_members, of_others), details=details, people=People(targets[tested], risks)), (line,)
+    return Hits(auc_share(of_members, of_others), details=details, people=People(targets, risks)), (line,)
 
 
-def _both_signs(model: GroupModel, known: Known, own: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the signs of a member, and of the same person without the own group."""
-    taste, presence = score_groups(model, *known)
-    kept = np.arange(len(taste)) != own
-    return signs_of(taste, presence, len(known[0])), signs_of(taste[kept], presence[kept], len(known[0]))
+def _judged(
+    members: NDArray[np.float64], others: NDArray[np.float64], stream: np.random.Generator, *, paired: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the log odds of each by what is learned from the other folds; the two of a pair lie in one fold."""
+    if len(others) < _FOLDS:
+        raise InputError(f"membership needs {_FOLDS} people held out at least")
+    fold = stream.permutation(len(members)) % _FOLDS
+    other_fold = fold if paired else stream.permutation(len(others)) % _FOLDS
+    of_members, of_others = np.zeros(len(members)), np.zeros(len(others))
+    for one in range(_FOLDS):
+        seen = members[fold != one], others[other_fold != one]
+        of_members[fold == one] = learn(*seen, members[fold == one])
+        of_others[other_fold == one] = learn(*seen, others[other_fold == one])
+    return of_members, of_others
 
 
-def _draw(ratings: Ratings | OutsideRatings, user: int, known: int, stream: np.random.Generator) -> Known:
-    row = ratings.row(user)
-    places = stream.permutation(row.stop - row.start)[:known] + row.start
-    return ratings.items[places], ratings.values[places]
+def _seen(
+    model: GroupModel, memory: ItemMemory | None, ratings: Ratings, popularity: NDArray[np.integer], user: int,
+    known: int, stream: np.random.Generator,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # fmt: skip
+    """Return the signs of a member, and of the same person as if not in the data.
+
+    What the items remember comes from all ratings of the person, however few the attacker knows.
+    """
+    row, own = ratings.row(user), model.public.owner[user]
+    items, values = ratings.items[row], ratings.values[row]
+    some, kept = stream.permutation(len(items))[:known], np.arange(model.public.n_profiles) != own
+    taste, presence = _scores(model, items[some], values[some])
+    if memory is None:
+        return signs_of(taste, presence, len(some)), signs_of(taste[kept], presence[kept], len(some))
+    whole = person_of(memory, items, values, popularity[items] - 1)
+    known_of, gone = whole.knowing(memory, some), forgotten(memory, whole).knowing(memory, some)
+    inside = signs_of_presence(presence, len(some)), signs_by_model(memory, known_of, model.places)
+    outside = signs_of_presence(presence[kept], len(some)), signs_by_model(memory, gone, model.places[kept])
+    return np.concatenate(inside), np.concatenate(outside)
 
 
-def _strangers(held_out: OutsideRatings, known: int, most: int, stream: np.random.Generator) -> Iterator[Known]:
+def _scores(model: GroupModel, items: NDArray[np.integer], values: Floats) -> tuple[Floats, Floats]:
+    """Return how well each group fits and the evidence of presence, which there is none of where no label was moved."""
+    if _moved(model):
+        return score_groups(model, items, values)
+    nothing = np.zeros(model.public.n_profiles, np.float32)
+    return nothing, nothing
+
+
+def _moved(model: GroupModel) -> bool:
+    return not model.public.is_complete or model.moved > _FEW_MOVED
+
+
+def _strangers(
+    model: GroupModel, memory: ItemMemory | None, popularity: NDArray[np.integer], held_out: OutsideRatings,
+    known: int, most: int, stream: np.random.Generator,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Return the signs of people held out."""
+    found = []
     for user in stream.permutation(held_out.n_users)[:most]:
-        yield _draw(held_out, int(user), known, stream)
+        row = held_out.row(int(user))
+        some = stream.permutation(row.stop - row.start)[:known] + row.start
+        items, values = held_out.items[some], held_out.values[some]
+        if not len(items):
+            continue
+        taste, presence = _scores(model, items, values)
+        if memory is None:
+            found.append(signs_of(taste, presence, len(items)))
+        else:
+            person = person_of(memory, items, values, popularity[items])
+            by_model = signs_by_model(memory, person, model.places)
+            found.append(np.append(signs_of_presence(presence, len(items)), by_model))
+    return np.array(found)
 
 
 def _run(given: AttackInput) -> Findings:
     assert given.knowledge is not None
     model = group_model_of(given.public_release(), given.ratings)
     known = given.knowledge.known
-    each = min(known, given.ratings.n_ratings / given.ratings.n_users) * model.public.n_profiles
-    most = int(np.clip(_MOST_SCORED / each, _FEWEST_TARGETS, _MOST_TARGETS))
+    most = _MOST_COMPARED / model.public.n_profiles
+    most = int(np.clip(most, _FEWEST_TARGETS, _MOST_TARGETS))
+    if _moved(model):
+        each = min(known, given.ratings.n_ratings / given.ratings.n_users) * model.public.n_profiles
+        most = min(most, int(np.clip(_MOST_SCORED / each, _FEWEST_SCORED, _MOST_TARGETS)))
     stream = given.randomness.stream("membership", known)
     targets = np.sort(stream.permutation(given.targets())[:most])
     hits, lines = membership(model, given.ratings, targets, known=known, stream=stream, held_out=given.held_out)
@@ -131,7 +188,8 @@ ATTACK = Attack(
     kind=Kind.TELLS_CELLS,
     title="Is this person in the data? (membership)",
     short="membership",
-    attacker="looks how far the best group stands out, and says whether the person was published at all",
+    attacker="looks how far the best group stands out and what the model remembers, and says whether the person was "
+    "published at all",
     unit="chance that a member looks more like one than somebody who is not in the data (AUC)",
     baseline="a coin",
     criterion="inference",

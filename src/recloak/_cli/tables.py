@@ -45,6 +45,8 @@ def print_audit(audit: Audit) -> None:
     console.print(_attacks(audit.outcomes))
     for passage in audit.passages:
         console.print(f"gate {passage.gate}: {'passed' if passage.passed else 'closed'}, {escape(passage.reason)}")
+    if audit.not_accepted:
+        console.print(f"breached and not accepted: {', '.join(audit.not_accepted)}")
     if isinstance(audit.evaluation, Evaluation):
         print_evaluation(audit.evaluation)
 

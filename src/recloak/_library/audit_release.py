@@ -30,6 +30,7 @@ def audit(
     second_private: PathLike | None = None,
     again: bool | Sequence[ReleaseLike] = False,
     gates: Sequence[Gate | str] = (),
+    accept: Sequence[str] = (),
     targets: int = 1000,
     known: Sequence[int] = (1, 2, 4, 8, 16),
     varied_at: int = 8,
@@ -59,6 +60,9 @@ def audit(
         Further releases of the same people; True: make one now, with another seed, and throw it away.
     gates
         Lines that the release must stay below, such as ``"scoreboard@8<0.05"``.
+    accept
+        Attacks whose success you accept, such as ``"membership"``: they stay breached, but ``acceptable`` passes over
+        them. An attack that names people cannot be accepted.
     targets
         How many targets are drawn for each attack.
     known
@@ -123,6 +127,7 @@ def audit(
 
     lines = several("gates", gates, '["scoreboard@8<0.05"]')
     wanted = [parse_gate(one) if isinstance(one, str) else one for one in lines]
+    taken = several("accept", accept, '["membership"]')
     ratings = explicit_ratings(source, "audit")
     view = open_release(release, private, ratings)
     other = open_second(second, second_private, again is True, release, private, ratings)
@@ -135,7 +140,10 @@ def audit(
         attribute=attribute,
         sensitive=sensitive,
     )
-    found = attack(ratings, view, second=other, owner=owner, options=options, gates=wanted, rng=seed_or_rng(seed, rng))
+    found = attack(
+        ratings, view, second=other, owner=owner, options=options, gates=wanted, accept=taken,
+        rng=seed_or_rng(seed, rng),
+    )  # fmt: skip
     write_worst_off(found, ratings, private_of(release, private))
     useful = None if probe is None else _evaluated(ratings, view, as_ratings(probe), found.seed)
     about = About(origin_of(source), folder_of(release), None if probe is None else origin_of(probe))
