@@ -94,7 +94,7 @@ def _opened(keep: PathLike, files: Source | None, options: FrontierOptions, give
     from recloak._evaluation.kept_points import SOURCE, open_kept_points
     from recloak._report.provenance import source_hash
 
-    if files is None or len(files.paths) != 1:
+    if files is None or len(files.paths) != 1 or not origin_of(files).paths:
         raise OptionError("keep=... needs a source of one file or folder, whose hash says what the points belong to")
     about = {SOURCE: source_hash(files.paths[0]), **options.to_mapping(), **files.options.to_mapping()}
     kept = open_kept_points(Path(keep), about, seed=rng.seed if given else None, fresh_seed=rng.seed)

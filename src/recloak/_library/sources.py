@@ -38,7 +38,7 @@ class Source:
     ----------
     paths
         A file, a folder, or several of them that are read as one source.
-    reader, user, item, rating, time, values, scale, skip_bad, no_limit
+    reader, user, item, rating, time, values, table, query, scale, skip_bad, no_limit
         As in `read`.
 
     Examples
@@ -61,6 +61,8 @@ class Source:
         rating: str | int | None = None,
         time: str | int | None = None,
         values: str | None = None,
+        table: str | None = None,
+        query: str | None = None,
         scale: ScaleLike | None = None,
         skip_bad: bool = False,
         no_limit: bool = False,
@@ -69,7 +71,7 @@ class Source:
         if not given:
             raise InputError("a source must be at least one path, got none")
         object.__setattr__(self, "paths", tuple(os.fspath(path) for path in given))
-        options = read_options(reader, user, item, rating, time, values, scale, skip_bad, no_limit)
+        options = read_options(reader, user, item, rating, time, values, table, query, scale, skip_bad, no_limit)
         object.__setattr__(self, "options", options)
 
     def __repr__(self) -> str:
@@ -78,19 +80,24 @@ class Source:
     @property
     def name(self) -> str:
         """The name of the first file without the folders that lead to it, and how many more there are."""
+        from recloak._ratings.databases import database_name, is_database
+
+        if is_database(self.paths[0]):
+            return database_name(self.paths[0])
         first = Path(self.paths[0]).absolute().name
         return first if len(self.paths) == 1 else f"{first} and {len(self.paths) - 1} more"
 
 
 def read_options(
     reader: str | None, user: str | int | None, item: str | int | None, rating: str | int | None,
-    time: str | int | None, values: str | None, scale: ScaleLike | None, skip_bad: bool, no_limit: bool,
+    time: str | int | None, values: str | None, table: str | None, query: str | None, scale: ScaleLike | None,
+    skip_bad: bool, no_limit: bool,
 ) -> ReadOptions:  # fmt: skip
     """Return the options of reading; a column may be named by a number, a scale by its two ends."""
     columns = {"user": user, "item": item, "rating": rating, "time": time}
     named = {role: None if name is None else str(name) for role, name in columns.items()}
-    ends = _ends(scale)
-    return ReadOptions(reader=reader, **named, values=values, scale=ends, skip_bad=skip_bad, no_limit=no_limit)
+    asked = {"values": values, "table": table, "query": query, "scale": _ends(scale)}
+    return ReadOptions(reader=reader, **named, **asked, skip_bad=skip_bad, no_limit=no_limit)
 
 
 def _ends(scale: ScaleLike | None) -> str | None:
@@ -117,6 +124,8 @@ def read(
     rating: str | int | None = None,
     time: str | int | None = None,
     values: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
     scale: ScaleLike | None = None,
     skip_bad: bool = False,
     no_limit: bool = False,
@@ -127,7 +136,7 @@ def read(
     ----------
     source
         A file, pipe or folder (``"-"``: the standard input), several of them, a polars, pandas or Arrow table,
-        a scipy sparse matrix, or a `Source`.
+        a scipy sparse matrix, the URL of a database (``postgresql://``, ``sqlite:///``, ``duckdb:///``), or a `Source`.
     reader
         The layout of the files (``csv``, ``movielens``, ...), where it is not recognised by itself.
     user, item, rating, time
@@ -136,6 +145,8 @@ def read(
         What the source holds: ``ratings``, ``presence`` (who used what) or ``counts`` (how often). Where it is not said
         it is seen from the values, and ``intake.notes`` tells it: presence without a column of values or where they
         never vary, counts for whole numbers with a long tail or a log in which pairs repeat.
+    table, query
+        The table of a database, or the SQL whose rows are read; for a source that is the URL of a database.
     scale
         The ratings that can be right, as ``(low, high)``, `Scale` or ``"LOW,HIGH"``; others are bad rows.
     skip_bad
@@ -162,7 +173,7 @@ def read(
     >>> recloak.read(pl.DataFrame({"user": ["a", "b"], "item": ["x", "x"], "rating": [4, 5]}))
     <Ratings: 2 users, 1 item, 2 ratings>
     """
-    options = read_options(reader, user, item, rating, time, values, scale, skip_bad, no_limit)
+    options = read_options(reader, user, item, rating, time, values, table, query, scale, skip_bad, no_limit)
     return as_ratings(source, None if options == ReadOptions() else options)
 
 
@@ -248,4 +259,9 @@ class Origin:
 def origin_of(given: object) -> Origin:
     """Return where what was given comes from."""
     source = as_source(given)
-    return Origin("ratings in memory") if source is None else Origin(source.name, source.paths)
+    if source is None:
+        return Origin("ratings in memory")
+    from recloak._ratings.databases import is_database
+
+    # A database has no bytes of its own that a page could name by their hash.
+    return Origin(source.name, () if is_database(source.paths[0]) else source.paths)

@@ -33,13 +33,17 @@ class ReadOptions(Options):
     values: str | None = option(
         None, "what the source holds, where its values do not show it", choices=VALUE_KINDS, spark=(RATINGS.name,)
     )
+    table: str | None = option(None, "table of a database that is given by its URL", spark=False)
+    query: str | None = option(None, "SQL whose rows are read from a database that is given by its URL", spark=False)
     scale: str | None = option(None, "the ratings that can be right, as LOW,HIGH; others are bad rows")
     skip_bad: bool = option(False, "drop and count rows that cannot be right instead of stopping at the first")
     no_limit: bool = option(False, "read what unpacks to more than 200 times its size, and lines of more than 1 MB")
 
     def check(self) -> None:
-        """Refuse a scale that is not two numbers."""
+        """Refuse a scale that is not two numbers, and a table beside a query."""
         self.bounds()
+        if self.table is not None and self.query is not None:
+            raise OptionError("table=... does not go with query=...")
 
     def bounds(self) -> Scale | None:
         """Return the scale as a value."""

@@ -166,6 +166,8 @@ def test_the_command_line_offers_what_the_options_hold():
         "--rating",
         "--time",
         "--values",
+        "--table",
+        "--query",
         "--scale",
         "--skip-bad",
         "--no-limit",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from recloak._core.errors import SourceError
 from recloak._core.progress import Advance, task
+from recloak._ratings.databases import is_database, read_database
 from recloak._ratings.delimited import read_delimited
 from recloak._ratings.dialect import Dialect, dialect_of
 from recloak._ratings.model import Ratings, Scale
@@ -24,6 +25,10 @@ def read(source: str | Path | Iterable[str | Path], *, options: ReadOptions | No
     The layout is recognised by looking at the files; what was taken for granted stands in ``intake.notes``.
     """
     options = options or ReadOptions()
+    if (url := _database_in(source)) is not None:
+        return _read_database(url, options)
+    if options.table is not None or options.query is not None:
+        raise SourceError("table=... and query=... are for the URL of a database, such as sqlite:///ratings.db")
     files = [SourceFile(path, no_limit=options.no_limit) for path in files_of(source)]
     rows = RowBuffer(options.bounds(), skip_bad=options.skip_bad, kind=options.kind)
     with ExitStack() as opened, task("reading", sum(file.megabytes for file in files)) as advance:
@@ -35,6 +40,25 @@ def read(source: str | Path | Iterable[str | Path], *, options: ReadOptions | No
         for megabytes in read_files(files, rows, options, first_of(files[0].sample(), options)):
             advance(megabytes)
     return _scaled(rows.finish(None, file=files[0].path if len(files) == 1 else None), options)
+
+
+def _database_in(source: object) -> str | None:
+    """Return the URL of the database that a source is; several sources must be files."""
+    given = [source] if isinstance(source, (str, Path)) else list(source) if isinstance(source, Iterable) else []
+    urls = [str(one) for one in given if is_database(one)]
+    if urls and len(given) > 1:
+        raise SourceError("a database is read by itself, not beside other sources; join them in a query")
+    return urls[0] if urls else None
+
+
+def _read_database(url: str, options: ReadOptions) -> Ratings:
+    if options.reader is not None:
+        raise SourceError("reader=... is for files, not for a database")
+    rows = RowBuffer(options.bounds(), skip_bad=options.skip_bad, kind=options.kind)
+    with task("reading", None) as advance:
+        for step in read_database(url, rows, options):
+            advance(step)
+    return _scaled(rows.finish(None), options)
 
 
 def detect(path: str | Path) -> str:
