@@ -109,6 +109,9 @@ def chunk(column: pl.Series, stored: str, grid: list[float] | None) -> tuple[byt
     elif stored == "labels" and grid is not None:
         words = grid if set(values) <= set(grid) else sorted(set(values))
         content = packed([words.index(value) for value in values], len(words))
+    elif stored == "decimals":
+        words = sorted(set(values))
+        content = packed([words.index(value) for value in values], len(words))
     elif kind == pl.Float32:
         return data_page(b"".join(plain_word(value, kind) for value in values), len(values), 0), 0, [0]
     else:

@@ -102,9 +102,10 @@ def tables(folder: Path) -> dict[str, pl.DataFrame]:
 def _table(path: Path) -> pl.DataFrame:
     if path.suffix == ".parquet":
         return pl.read_parquet(path)
-    kinds = {"user": pl.Int32, "group": pl.Int32, "rating": pl.Float32}
+    kinds: dict[str, Any] = {"user": pl.Int32, "group": pl.Int32}
     names = pl.read_csv(path, n_rows=0).columns
-    return pl.read_csv(path, schema_overrides={name: kinds[name] for name in names if name in kinds})
+    numbers = {name: pl.Float32 for name in names if name not in ("user", "group", "item")}
+    return pl.read_csv(path, schema_overrides={name: kinds[name] for name in names if name in kinds} | numbers)
 
 
 def reseal(folder: Path, changed: dict[str, pl.DataFrame], *, recount: bool) -> None:
@@ -126,7 +127,13 @@ def table_bytes(table: pl.DataFrame, name: str, manifest: dict[str, Any]) -> byt
     """Give the one way to write a table."""
     if manifest["file_format"] == "csv":
         return naive_bytes.csv_bytes(table)
-    return naive_bytes.parquet_bytes(table, STORED[name], naive_bytes.grid_of(manifest))
+    return naive_bytes.parquet_bytes(table, stored_in(name, manifest), naive_bytes.grid_of(manifest))
+
+
+def stored_in(name: str, manifest: dict[str, Any]) -> dict[str, str]:
+    """Give what the columns of a table store."""
+    n_factors = manifest["rank"] if name in ("groups", "items") else 0
+    return {**STORED[name], **{f"f{number + 1}": "decimals" for number in range(n_factors)}}
 
 
 def restate(folder: Path, **changes: Any) -> None:
@@ -156,6 +163,9 @@ def rehash(folder: Path, file: str) -> None:
 
 
 def _counts(found: dict[str, pl.DataFrame]) -> dict[str, int]:
+    if "groups" in found:
+        n_users, n_items, n_groups = (len(found[name]) for name in ("members", "items", "groups"))
+        return {"n_users": n_users, "n_items": n_items, "n_ratings": n_users * n_items, "n_groups": n_groups}
     cells = found["ratings"] if "ratings" in found else found["profiles"]
     members = found.get("members", pl.DataFrame({"user": cells[:, 0].unique()}))
     joined = cells if "ratings" in found else members.join(cells, on="group")
@@ -189,6 +199,10 @@ def _set(table: pl.DataFrame, row: int, column: str, value: Any) -> pl.DataFrame
 
 
 def _relabel(table: pl.DataFrame, chance: Random) -> pl.DataFrame:
+    if "bias" in table.columns:
+        column = chance.choice([name for name in table.columns if name not in ("group", "item")])
+        value = chance.choice([0.01, -0.37, 0.005, 2, 0.370001, 1e9, np.nan, -0.0, 5])
+        return _set(table, _row(table, chance), column, np.float32(value))
     if "rating" not in table.columns:
         return _move(table, chance)
     return _set(
@@ -230,7 +244,18 @@ def _shuffle(table: pl.DataFrame, chance: Random) -> pl.DataFrame:
     return table.sample(fraction=1, shuffle=True, seed=chance.randrange(1000))
 
 
-CHANGES = [_relabel, _move, _stretch, _drop, _drop_all_of_one, _repeat, _copy_one, _shuffle]
+def _turn(table: pl.DataFrame, chance: Random) -> pl.DataFrame:
+    """Change the sign of a factor, or the order of two; every cell stays what it was if all tables are changed."""
+    factors = [name for name in table.columns if name.startswith("f")]
+    if not factors:
+        return _shuffle(table, chance)
+    one, other = chance.choice(factors), chance.choice(factors)
+    if one == other:
+        return table.with_columns(pl.Series(one, -table[one].to_numpy() + np.float32(0)))
+    return table.with_columns(pl.col(one).alias(other), pl.col(other).alias(one))
+
+
+CHANGES = [_relabel, _move, _stretch, _drop, _drop_all_of_one, _repeat, _copy_one, _shuffle, _turn]
 
 
 def is_lawful(folder: Path) -> bool:
@@ -271,10 +296,11 @@ def _is_canonical(folder: Path, manifest: dict[str, Any], found: dict[str, pl.Da
     kinds: dict[str, list[Any]] = {
         "user": [pl.Int32],
         "group": [pl.Int32],
-        "rating": [pl.Float32],
         "item": [pl.Int32, pl.Int64, pl.String],
     }
-    if any(kind not in kinds[name] for table in found.values() for name, kind in table.schema.items()):
+    if any(
+        kind not in kinds.get(name, [pl.Float32]) for table in found.values() for name, kind in table.schema.items()
+    ):
         return False
     facts = replace(facts_in(manifest), **_counts(found))  # type: ignore[arg-type]
     kind = manifest["file_format"]
@@ -290,10 +316,47 @@ def _is_canonical(folder: Path, manifest: dict[str, Any], found: dict[str, pl.Da
     return wanted == {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+def _factors_keep_their_promise(manifest: dict[str, Any], found: dict[str, pl.DataFrame]) -> bool:
+    groups, items, members = found["groups"], found["items"], found["members"]
+    factors, step = items.columns[2:], manifest["precision"]
+    numbers = [list(row[1:]) for table in (groups, items) for row in table.iter_rows()]
+    codes = [[round(value / step) for value in items[name]] for name in factors]
+    sizes = [sum(code * code for code in column) for column in codes]
+    leading = [sum(column) or next((code for code in column if code), 0) for column in codes]
+    rows = {row[0]: str(row[1:]) for row in groups.iter_rows()}
+    shared: dict[str, int] = {}
+    for group in members["group"]:
+        shared[rows[group]] = shared.get(rows[group], 0) + 1
+    return bool(
+        manifest["labels"] == "model"
+        and manifest["grid"] is None
+        and all(np.float32(round(round(value / step) * step, 2)) == value for row in numbers for value in row)
+        and not any(str(value) == "-0.0" for row in numbers for value in row)
+        and max((abs(value) for row in numbers for value in row), default=0) <= 1e6 * step
+        and abs(manifest["mean"] / step - round(manifest["mean"] / step)) < 1e-9
+        and groups.columns == list(stored_in("groups", manifest))
+        and items.columns == list(stored_in("items", manifest))
+        and members.columns == ["user", "group"]
+        and sizes == sorted(sizes, reverse=True)
+        and all(sizes)
+        and min(leading, default=0) >= 0
+        and groups["group"].to_list() == list(range(1, manifest["n_groups"] + 1))
+        and items["item"].to_list() == sorted(set(items["item"]))
+        and members["user"].to_list() == list(range(1, manifest["n_users"] + 1))
+        and set(members["group"]) == set(rows)
+        and _counts(found).items() <= manifest.items()
+        and min(shared.values()) >= manifest["k"]
+    )
+
+
 def _keeps_its_promise(manifest: dict[str, Any], found: dict[str, pl.DataFrame]) -> bool:
+    if "groups" in found:
+        return _factors_keep_their_promise(manifest, found)
     cells = found["ratings"] if "ratings" in found else found["profiles"]
     members = found.get("members", pl.DataFrame({"user": cells[:, 0].unique().sort()}))
     name, pairs = cells.columns[0], list(zip(cells[:, 0], cells["item"], strict=True))
+    if any(manifest[name] is not None for name in ("mean", "precision", "rank")):
+        return False
     steps = (cells["rating"] - manifest["scale"]["low"]).to_numpy() / manifest["grid"]
     rows: dict[int, list[tuple[int, float]]] = {}
     for key, item, rating in cells.iter_rows():
@@ -370,15 +433,17 @@ def mutate_pages(folder: Path, chance: Random) -> None:
     if manifest["file_format"] != "parquet":
         return spell_otherwise(folder, chance)
     name = chance.choice(sorted(tables(folder)))
-    table, stored, grid = tables(folder)[name], STORED[name], naive_bytes.grid_of(manifest)
+    table, stored, grid = tables(folder)[name], stored_in(name, manifest), naive_bytes.grid_of(manifest)
     way = chance.choice(["cut", "grid", "stored", "width", "sign", "wide"])
     most = chance.choice([1, 7, 20]) if way == "cut" else naive_bytes.BLOCK_CELLS
     if way == "grid" and grid is not None:
         grid = chance.choice([grid[::-1], [*grid, 9.0], sorted({*grid, *grid, 2.75}), [*grid, grid[-1]]])
     if way == "stored":
-        stored = {column: chance.choice(["reals", "names", "numbers", "labels"]) for column in stored}
+        stored = {column: chance.choice(["reals", "names", "numbers", "labels", "decimals"]) for column in stored}
     if way == "sign" and "rating" in table.columns:
         table, grid = table.with_columns(-pl.col("rating") * 0), None
+    if way == "sign" and "bias" in table.columns:
+        table = table.with_columns(-pl.col("bias") * 0)
     if way == "wide":
         column = chance.choice([column for column in table.columns if table.schema[column] == pl.Int32])
         table = table.with_columns(pl.col(column).cast(pl.Int64))

@@ -53,6 +53,16 @@ def test_the_bytes_are_those_worked_out_the_obvious_way(tmp_path, mode, layout, 
         assert not verdict.content
 
 
+@pytest.mark.parametrize("text", [False, True])
+def test_the_bytes_of_factors_are_those_worked_out_the_obvious_way(tmp_path, text):
+    for kind in ("parquet", "csv"):
+        folder = write(tmp_path / kind, mode="padded", layout="factors", text=text, format=kind)
+        manifest = json.loads((folder / MANIFEST).read_text())
+        for name, table in tampering.tables(folder).items():
+            assert (folder / f"{name}.{kind}").read_bytes() == tampering.table_bytes(table, name, manifest)
+        assert verify(folder).passed
+
+
 @pytest.mark.parametrize(
     "spell",
     [

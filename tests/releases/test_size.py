@@ -1,6 +1,7 @@
 """What a release will be is told before any work, and a table that nobody can have meant is refused."""
 
 import logging
+from itertools import product
 
 import numpy as np
 import pytest
@@ -24,10 +25,10 @@ def test_a_padded_release_of_the_netflix_size_is_foreseen_within_a_tenth():
 @pytest.mark.parametrize(
     ("counts", "options", "sentence"),
     [
-        (BOOKS, {}, "above the limit of 1.38 GB: take mode='pure'"),
+        (BOOKS, {"layout": "grouped"}, "above the limit of 1.38 GB: take layout='factors' (11.1 MB) or allow it with"),
         (NETFLIX, {"layout": "long"}, "above the limit of 2 GB: take layout='grouped' (1.28 GB) or allow it with"),
-        (NETFLIX, {"format": "csv"}, "above the limit of 2 GB"),
-        (NETFLIX, {"size_limit": "1GB"}, "above the limit of 1 GB"),
+        (NETFLIX, {"format": "csv", "layout": "grouped"}, "above the limit of 2 GB"),
+        (NETFLIX, {"size_limit": "1KB"}, "above the limit of 1 KB: take mode='pure'"),
     ],
 )
 def test_a_padded_table_above_the_limit_is_refused_with_the_way_out(counts, options, sentence):
@@ -38,18 +39,36 @@ def test_a_padded_table_above_the_limit_is_refused_with_the_way_out(counts, opti
     announce(counts, PublishOptions(k=5), WriteOptions(**{**options, "size_limit": allowed}))
 
 
+@pytest.mark.parametrize(
+    ("counts", "options"), [(BOOKS, {}), (NETFLIX, {"format": "csv"}), (NETFLIX, {"size_limit": "1GB"})]
+)
+def test_where_a_table_is_above_the_limit_and_no_layout_was_asked_for_it_is_factors(counts, options, caplog):
+    with caplog.at_level(logging.INFO, logger="recloak"):
+        size = announce(counts, PublishOptions(k=5), WriteOptions(**options))
+    assert size.layout == "factors"
+    assert "above the limit of" in caplog.messages[0]
+    assert "so the layout is factors" in caplog.messages[0]
+    assert caplog.messages[1].startswith("will write a padded release in the layout factors: about ")
+
+
+@pytest.mark.parametrize("options", [{"labels": "raters"}, {"paper": True}, {"grid": 0.5}])
+def test_a_table_above_the_limit_that_cannot_be_factors_is_refused(options):
+    with pytest.raises(recloak.InputError, match=r"above the limit of 1\.38 GB: take mode='pure'"):
+        announce(BOOKS, PublishOptions(k=5, **options), WriteOptions())
+
+
 def test_a_pure_release_is_never_refused_for_its_size():
     assert announce(BOOKS, PublishOptions(k=5, mode="pure"), WriteOptions(layout="long")).at_most
 
 
-@pytest.mark.parametrize("mode", ["padded", "pure"])
-@pytest.mark.parametrize("layout", ["grouped", "long"])
+@pytest.mark.parametrize(("mode", "layout"), [*product(["padded", "pure"], ["grouped", "long"]), ("padded", "factors")])
 def test_rows_are_as_foreseen(tmp_path, caplog, mode, layout):
     ratings = recloak.synth(users=60, items=40, ratings=900, seed=1)
     with caplog.at_level(logging.INFO, logger="recloak"):
         release = recloak.publish(ratings, tmp_path / "out", k=5, mode=mode, layout=layout, seed=1)
     facts = release.facts
     rows = facts.n_ratings if layout == "long" else int(release.profiles.counts.sum())
+    rows = facts.n_groups + facts.n_items if layout == "factors" else rows
     foreseen = int(caplog.messages[0].split(" rows")[0].split()[-1].replace(",", ""))
     assert rows <= foreseen if mode == "pure" else rows == foreseen
     assert caplog.messages[0].startswith(f"will write a {mode} release in the layout {layout}: ")

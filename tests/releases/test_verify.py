@@ -21,6 +21,8 @@ KINDS = [
     ("pure", "grouped", "csv"),
     ("padded", "grouped", "parquet"),
     ("padded", "long", "csv"),
+    ("padded", "factors", "parquet"),
+    ("padded", "factors", "csv"),
 ]
 
 
@@ -29,7 +31,9 @@ def lawful(tmp_path_factory) -> list[Path]:
     """Lawful releases of every kind."""
     place = tmp_path_factory.mktemp("lawful")
     return [
-        some_release(some_ratings(), mode=mode).write(place / f"{mode}-{layout}", layout=layout, format=file_format)
+        some_release(some_ratings(), mode=mode).write(
+            place / f"{mode}-{layout}-{file_format}", layout=layout, format=file_format
+        )
         for mode, layout, file_format in KINDS
     ]
 

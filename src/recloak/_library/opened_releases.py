@@ -14,7 +14,6 @@ from recloak._core.errors import InputError, OptionError, RefusedError, SourceEr
 from recloak._library.arguments import as_path
 from recloak._releases.folder_checks import MAPPING, private_beside, read_account, require_private_of
 from recloak._releases.model.release_format import MANIFEST
-from recloak._releases.options import WriteOptions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -93,7 +92,8 @@ def written_aside(release: ReleaseLike) -> Iterator[tuple[Path, Path | None]]:
         public, hidden = scratch / "public", scratch / "private"
         public.mkdir()
         hidden.mkdir()
-        layout = WriteOptions().chosen_layout
+        layout = release.usual_layout
+        release = release.named(layout)
         write_public(release, public, layout, "parquet")
         write_private(release, hidden, about_release(public, public, layout, "parquet"))
         yield public, hidden

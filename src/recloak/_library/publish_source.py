@@ -91,8 +91,9 @@ def publish(
     private, layout, format
         As in `Release.write`; only with ``out``.
     size_limit
-        Refuse a padded table above this size, such as ``"500MB"``, before any work; ``"none"`` refuses nothing. By
-        default 2 GB, or 100 times the source.
+        The largest padded table to write, such as ``"500MB"``; by default 2 GB, or 100 times the source, and
+        ``"none"`` is no limit. Above it the layout is ``"factors"`` unless another was asked for, which is then refused
+        before any work.
     engine, master, conf
         ``"local"`` or ``"spark"``, and Spark's master and settings (``"KEY=VALUE"``). Spark needs ``out``.
     seed, rng
@@ -141,8 +142,7 @@ def publish(
         session = master, tuple(conf)
         return _on_spark(source, folders, writing, options, padding, padder, generator, session)
     ratings = explicit_ratings(source, "publish")
-    if folders is not None:
-        _announce(ratings, options, writing)
+    layout = None if folders is None else _announced(ratings, options, writing, padding)
     release = _made(ratings, options, padding, padder, generator)
     if folders is None:
         return release
@@ -156,11 +156,13 @@ def _folders(out: PathLike, private: PathLike | None) -> tuple[Path, Path]:
     return check_folders(as_path("out", out), None if private is None else as_path("private", private))
 
 
-def _announce(ratings: Ratings, options: PublishOptions, writing: WriteOptions) -> None:
+def _announced(ratings: Ratings, options: PublishOptions, writing: WriteOptions, padding: PadOptions) -> str:
+    """Say what will be written, and return the layout."""
     from recloak._releases.release_size import Counts, announce
 
     n_users, n_items = int((ratings.activity > 0).sum()), int((ratings.popularity > 0).sum())
-    announce(Counts(n_users, n_items, ratings.n_ratings, ratings.scale), options, writing)
+    counts = Counts(n_users, n_items, ratings.n_ratings, ratings.scale)
+    return announce(counts, options, writing, padding.n_factors).layout
 
 
 def _made(

@@ -33,6 +33,11 @@ def item_weights(padding: Padding, popularity: NDArray[np.integer] | None) -> ND
 def gram(padding: Padding, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Compute ``G = sum_i w_i z_i z_i^T``: (rank + 1, rank + 1), adding up item by item."""
     z = np.column_stack([padding.item_factors, np.ones(len(weights))]).astype(np.float64)
+    return squares_of(z, weights)
+
+
+def squares_of(z: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute ``sum_i w_i z_i z_i^T``, adding up row by row."""
     total = np.zeros((z.shape[1], z.shape[1]))
     for f in range(z.shape[1] if len(z) else 0):
         total[f] = np.cumsum((z[:, f] * weights)[:, None] * z, axis=0)[-1]  # a plain sum may add in another order

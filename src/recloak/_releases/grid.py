@@ -88,10 +88,10 @@ def default_step(scale: Scale, mode: str) -> float:
     """
     if scale.span == 0:
         return 1.0
-    return _round_below(scale.span / MODES[mode].grid_steps)
+    return round_below(scale.span / MODES[mode].grid_steps)
 
 
-def _round_below(width: float) -> float:
+def round_below(width: float) -> float:
     """Return the widest of 1, 2, 5 times a power of ten that is not above a width."""
     power = math.floor(math.log10(width) + 1e-9)
     leading = next(digit for digit in (5, 2, 1) if digit * 10.0**power <= width * (1 + 1e-9))

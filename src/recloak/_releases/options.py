@@ -39,6 +39,7 @@ _GRID = option(None, "step of the published grid of labels, or none; by default 
 RANK = 22
 MOST_FACTORS = 510
 _LOW_RANK = 5
+FACTORS = "factors"  # the layout
 _LAYOUT = "grouped"  # members of a group have one and the same row: who splits users must see it
 _LARGE_GROUPS = 20  # in groups from here on a low rank makes as good a release, in a third of the time
 
@@ -105,12 +106,19 @@ class HomogeniseOptions(Options):
 class WriteOptions(Options):
     """How the tables of a release are written."""
 
-    layout: str | None = option(None, f"a row per group or per user [default: {_LAYOUT}]", choices=tuple(TABLES))
+    layout: str | None = option(
+        None,
+        "long: a row per user; grouped: per group; factors: a few numbers per group and item, from which recloak load "
+        f"and expand compute cells [default: {_LAYOUT}, factors where that is above the size limit]",
+        choices=tuple(TABLES),
+        spark=("long", "grouped"),
+    )
     format: str = option(
         "parquet", "what the tables are written as", choices=("parquet", "csv"), spark=("parquet",)
     )  # fmt: skip
     size_limit: str | None = option(
-        None, "refuse a padded table above this size, such as 500MB, or none [default: 2GB, or 100 times the source]"
+        None,
+        "the largest padded table to write, such as 500MB, or none [default: 2GB, or 100 times the source]",
     )
 
     @property
@@ -155,6 +163,18 @@ class PublishOptions(Options):
                     f"{name} and diversity exclude each other: one takes items out, the other puts them in"
                 )
         _ = self.homogenising, self.wanted_diversity
+
+    @property
+    def why_no_factors(self) -> str | None:
+        """Why such a release cannot be written as factors; None if it can."""
+        if not MODES[self.mode].is_complete:
+            complete = ", ".join(mode.name for mode in MODES.values() if mode.is_complete)
+            return f"it is for mode {complete}, whose rows have every item"
+        if self.homogenising.labels_of != "model":
+            return "it takes labels='model': what raters add to labels does not follow from factors"
+        if self.grid not in (None, "none"):
+            return "it has no grid: cells follow from factors, which are rounded instead"
+        return None
 
     @property
     def homogenising(self) -> HomogeniseOptions:

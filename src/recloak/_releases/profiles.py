@@ -120,7 +120,7 @@ class FullProfiles:
         """Give the profiles of some groups."""
         labels = self._filled(groups, np.empty((len(groups), self.n_items), np.float32))
         indptr = np.arange(len(groups) + 1, dtype=np.int64) * self.n_items
-        return ProfileCells(indptr, _every_item(len(groups), self.n_items), labels.reshape(-1))
+        return ProfileCells(indptr, every_item(len(groups), self.n_items), labels.reshape(-1))
 
     @property
     def coded(self) -> bool:
@@ -139,7 +139,7 @@ class FullProfiles:
 
 
 @lru_cache(maxsize=1)
-def _every_item(n_rows: int, n_items: int) -> NDArray[np.int32]:
+def every_item(n_rows: int, n_items: int) -> NDArray[np.int32]:
     """Give 0, 1, 2, ... for each of some rows; blocks are equally long, so the last answer is kept."""
     items = np.tile(np.arange(n_items, dtype=np.int32), n_rows)
     items.flags.writeable = False

@@ -7,7 +7,7 @@ That order is random and computable only with the private ratings (see `_release
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,14 +21,16 @@ from recloak._core.randomness import Rng, randomness
 from recloak._core.results import Tabular, counted, plural, sizes_only
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
+from recloak._releases.factor_layout import FactorProfiles, as_factors
 from recloak._releases.model.manifest import Facts
 from recloak._releases.model.release_format import BLOCK_CELLS
 from recloak._releases.model.steps import Grouping
-from recloak._releases.options import WriteOptions
+from recloak._releases.options import FACTORS, WriteOptions
 from recloak._releases.profiles import FullProfiles, ProfileCells, Profiles
 from recloak._releases.pseudonyms import key_of_copy, keyed_order, secret_key
 
 _MOST_CELLS_IN_MEMORY = 200_000_000
+_MOST_CELLS_WRITTEN = 2_500_000_000  # 2 GB or so
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -87,18 +89,33 @@ class Release(Tabular):
         """The items' own ids, which are public."""
         return self.source.item_ids
 
+    @property
+    def usual_layout(self) -> str:
+        """The layout that it is written in where none is asked for: factors where a table of cells is too large."""
+        profiles = self.profiles
+        cells = self.facts.n_groups * self.facts.n_items
+        if isinstance(profiles, FactorProfiles):
+            return FACTORS
+        large = cells > _MOST_CELLS_WRITTEN and isinstance(profiles, FullProfiles) and not len(profiles.items)
+        return FACTORS if large else WriteOptions().chosen_layout
+
     def named(self, layout: str | None = None, format: str = "parquet") -> Self:  # noqa: A002 (the command line's name)
         """Return the same release under the names that it carries when it is written so."""
-        key = key_of_copy(self.key, WriteOptions(layout=layout).chosen_layout, format)
+        layout = WriteOptions(layout=layout).chosen_layout
+        key = key_of_copy(self.key, layout, format)
         user_order = keyed_order(key, "users", len(self.user_order))
         group_order = keyed_order(key, "groups", len(self.group_order))
         inside = self.group_order[self.groups[np.argsort(self.user_order)]]  # user of the source -> group of profiles
         groups = np.argsort(group_order)[inside[user_order]]
-        return replace(self, group_order=group_order, user_order=user_order, groups=groups)
+        profiles = _shown(self.profiles, layout)
+        facts = replace(self.facts, **_about_factors(profiles, self.facts))
+        return replace(
+            self, facts=facts, profiles=profiles, group_order=group_order, user_order=user_order, groups=groups
+        )
 
     def blocks(self, layout: str = "grouped") -> Iterator[ProfileBlock]:
         """Give the profiles group by group (grouped) or user by user (long), in bounded memory."""
-        rows = self.group_order if layout == "grouped" else self.group_order[self.groups]
+        rows = self.group_order[self.groups] if layout == "long" else self.group_order
         for start, stop in _cuts(self.profiles.counts[rows]):
             yield ProfileBlock(np.arange(start + 1, stop + 1), self.profiles.rows(rows[start:stop]))
 
@@ -136,8 +153,9 @@ class Release(Tabular):
         private
             Where who-is-who goes; by default beside ``folder``, with ``-private`` behind its name.
         layout
-            ``"grouped"`` (a row per group, the default) or ``"long"`` (per user). Users and groups carry other names in
-            each layout and format; `named` gives this release under them.
+            ``"grouped"`` (a row per group, the default), ``"long"`` (per user) or ``"factors"`` (a few numbers for each
+            group and item, from which `recloak.load` computes cells; padded with labels of the model). Users and groups
+            carry other names in each layout and format; `named` gives this release under them.
         format
             ``"parquet"`` or ``"csv"``.
 
@@ -181,9 +199,28 @@ def release(
     account: dict[str, Any] | None = None,
 ) -> Release:
     """Give users and groups fresh names in a random order; ``recipe`` is all that was chosen to make the release."""
-    key = secret_key(ratings, grouping.labels, [recipe, asdict(facts)], randomness(rng))
+    key = secret_key(ratings, grouping.labels, [recipe, facts.recipe], randomness(rng))
     in_order = np.arange(grouping.n_groups), np.arange(ratings.n_users)
     return Release(facts, profiles, *in_order, grouping.labels.astype(np.int64), ratings, key, account or {}).named()
+
+
+def _shown(profiles: Profiles, layout: str) -> Profiles:
+    """Return profiles as a layout shows them; raise InputError where it cannot."""
+    profiles = profiles.made_of if isinstance(profiles, FactorProfiles) else profiles
+    if layout != FACTORS:
+        return profiles
+    if not isinstance(profiles, FullProfiles):
+        raise InputError("the layout factors takes rows that have every item, as mode='padded' makes them")
+    return as_factors(profiles)
+
+
+def _about_factors(profiles: Profiles, facts: Facts) -> dict[str, Any]:
+    """Return the facts that depend on whether labels are listed on a grid or follow from factors."""
+    if isinstance(profiles, FactorProfiles):
+        basis = profiles.basis
+        return {"grid": None, "mean": basis.published_mean, "precision": basis.step, "rank": basis.rank}
+    grid = profiles.grid.step if isinstance(profiles, FullProfiles) else facts.grid
+    return {"grid": grid, "mean": None, "precision": None, "rank": None}
 
 
 def _cuts(counts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

@@ -19,16 +19,34 @@ from recloak._core import progress
 from recloak._core.errors import RefusedError
 from recloak._core.files import sha256_of
 from recloak._core.threads import workers
+from recloak._releases.factor_layout import FactorProfiles
 from recloak._releases.folder_checks import ACCOUNT, MAPPING, both_or_none, check_folders, mapping_digest
 from recloak._releases.grid import make_grid
 from recloak._releases.model.card import data_card
 from recloak._releases.model.manifest import Facts, as_text, make_manifest
-from recloak._releases.model.release_format import BLOCK_CELLS, CARD, MANIFEST, TABLES, Verdict, table_names
+from recloak._releases.model.release_format import (
+    BLOCK_CELLS,
+    CARD,
+    MANIFEST,
+    TABLES,
+    Verdict,
+    factor_names,
+    table_names,
+)
 from recloak._releases.options import WriteOptions
 from recloak._releases.profiles import FullProfiles
 from recloak._releases.release import Release
 from recloak._releases.row_digests import row_digests
-from recloak._releases.table_writing import Column, ItemColumn, Labels, Names, Numbers, rating_column, table_file
+from recloak._releases.table_writing import (
+    Column,
+    Decimals,
+    ItemColumn,
+    Labels,
+    Names,
+    Numbers,
+    rating_column,
+    table_file,
+)
 from recloak._releases.verifier import verify
 
 T = TypeVar("T")
@@ -40,7 +58,7 @@ def write_release(
     file_format: str = "parquet",
 ) -> Path:  # fmt: skip
     """Write both folders of a release or neither; return the public one."""
-    layout = WriteOptions(layout=layout, format=file_format).chosen_layout
+    layout = WriteOptions(layout=layout or release.usual_layout, format=file_format).chosen_layout
     release = release.named(layout, file_format)
     public, hidden = check_folders(folder, private)
     with both_or_none(public, hidden) as (aside, hidden_aside):
@@ -91,7 +109,7 @@ def write_card_and_manifest(folder: Path, facts: Facts, layout: str, file_format
 
 def _write_table(release: Release, path: Path, layout: str, table: str, file_format: str) -> int:
     """Write one table block by block, computing the next block while one is written; give the number of rows."""
-    blocks = _member_blocks(release) if table == "members" else _cell_blocks(release, layout, TABLES[layout][table][0])
+    blocks = _TABLE_BLOCKS[table](release) if table in _TABLE_BLOCKS else _cell_blocks(release, layout, table)
     n_rows = 0
     with progress.task("writing", release.facts.n_users) as advance, table_file(path, file_format) as sink:
         for columns, n_names, n_cells in _ahead(blocks):
@@ -101,8 +119,9 @@ def _write_table(release: Release, path: Path, layout: str, table: str, file_for
     return n_rows
 
 
-def _cell_blocks(release: Release, layout: str, name: str) -> Iterator[Block]:
+def _cell_blocks(release: Release, layout: str, table: str) -> Iterator[Block]:
     """Give the blocks of a table of cells; full profiles on a grid are by far the largest, and stay numbers."""
+    name = TABLES[layout][table][0]
     items, facts, profiles = ItemColumn(release.item_ids), release.facts, release.profiles
     grid = make_grid(facts.scale, facts.mode, "none" if facts.grid is None else facts.grid)
     if layout == "grouped" and isinstance(profiles, FullProfiles) and profiles.coded:
@@ -136,6 +155,35 @@ def _member_blocks(release: Release) -> Iterator[Block]:
         groups = (release.groups[part] + 1).astype(np.int32)
         columns: dict[str, Column] = {"user": Numbers(users[part]), "group": Numbers(groups)}
         yield columns, 0, len(users[part])
+
+
+def _group_blocks(release: Release) -> Iterator[Block]:
+    """Give the bias and the factors of the groups."""
+    assert isinstance(release.profiles, FactorProfiles)
+    names, tables = np.arange(1, release.facts.n_groups + 1, dtype=np.int32), release.profiles.tables
+    for start in range(0, len(names), BLOCK_CELLS):
+        part, rows = slice(start, start + BLOCK_CELLS), release.group_order[start : start + BLOCK_CELLS]
+        numbers = number_columns(tables.group_bias[rows], tables.group_factors[rows])
+        yield {"group": Numbers(names[part]), **numbers}, 0, len(rows)
+
+
+def _item_blocks(release: Release) -> Iterator[Block]:
+    """Give the bias and the factors of the items."""
+    assert isinstance(release.profiles, FactorProfiles)
+    items, tables = ItemColumn(release.item_ids), release.profiles.tables
+    for start in range(0, release.facts.n_items, BLOCK_CELLS):
+        rows = np.arange(start, min(start + BLOCK_CELLS, release.facts.n_items), dtype=np.int32)
+        numbers = number_columns(tables.item_bias[rows], tables.item_factors[rows])
+        yield {"item": items.of(rows), **numbers}, 0, len(rows)
+
+
+def number_columns(bias: NDArray[np.float32], factors: NDArray[np.float32]) -> dict[str, Column]:
+    """Return the columns of a bias and of factors."""
+    columns = zip(("bias", *factor_names(factors.shape[1])), (bias, *factors.T), strict=True)
+    return {name: Decimals(values) for name, values in columns}
+
+
+_TABLE_BLOCKS = {"members": _member_blocks, "groups": _group_blocks, "items": _item_blocks}
 
 
 def about_release(public: Path, aside: Path, layout: str, file_format: str) -> dict[str, Any]:

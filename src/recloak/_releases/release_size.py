@@ -13,12 +13,14 @@ from recloak._core.logger import log
 from recloak._ratings.model import Scale
 from recloak._releases.grid import make_grid
 from recloak._releases.model.modes import MODES
-from recloak._releases.options import PublishOptions, WriteOptions
+from recloak._releases.options import FACTORS, RANK, PublishOptions, WriteOptions
 
 _MOST_BYTES = 2_000_000_000
 _MOST_TIMES = 100  # times the source, three numbers of 4 bytes a rating
 _NEVER_REFUSED = 100_000_000
 _ROW_BYTES = {"parquet": 1.5, "csv": 16.0}  # of a row of a table, measured on releases of the Netflix size
+_NUMBER_BYTES = {"parquet": 1.3, "csv": 6.0}  # of a number of the layout factors
+_NAME_BYTES = {"parquet": 2.5, "csv": 14.0}  # of a user and the user's group
 _UNITS = {"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 
 
@@ -46,8 +48,10 @@ class Counts(NamedTuple):
     scale: Scale
 
 
-def plan_size(counts: Counts, options: PublishOptions, writing: WriteOptions) -> ReleaseSize:
-    """Return what publishing such a source will write."""
+def plan_size(counts: Counts, options: PublishOptions, writing: WriteOptions, rank: int | None = None) -> ReleaseSize:
+    """Return what publishing such a source will write; ``rank`` is the number of factors of its model."""
+    if writing.chosen_layout == FACTORS:
+        return _plan_factors(counts, options, writing.format, RANK if rank is None else rank)
     complete, long = MODES[options.mode].is_complete, writing.chosen_layout == "long"
     n_groups = max(counts.n_users // options.k, 1)
     cells = n_groups * counts.n_items
@@ -60,23 +64,50 @@ def plan_size(counts: Counts, options: PublishOptions, writing: WriteOptions) ->
     return ReleaseSize(options.mode, writing.chosen_layout, rows, round(rows * width), not complete)
 
 
-def announce(counts: Counts, options: PublishOptions, writing: WriteOptions) -> ReleaseSize:
-    """Log what will be written and return it; raise OptionError if a complete table is above the limit."""
-    size = plan_size(counts, options, writing)
+def _plan_factors(counts: Counts, options: PublishOptions, file_format: str, rank: int) -> ReleaseSize:
+    n_rows = max(counts.n_users // options.k, 1) + counts.n_items
+    n_bytes = n_rows * (rank + 1) * _NUMBER_BYTES[file_format] + counts.n_users * _NAME_BYTES[file_format]
+    return ReleaseSize(options.mode, FACTORS, n_rows, round(n_bytes), at_most=False)
+
+
+def announce(counts: Counts, options: PublishOptions, writing: WriteOptions, rank: int | None = None) -> ReleaseSize:
+    """Log what will be written and return it; raise OptionError if a complete table is above the limit.
+
+    If no layout was asked for and the table is above the limit, the layout becomes `factors` where that can be.
+    """
+    if writing.chosen_layout == FACTORS and (why := options.why_no_factors):
+        raise OptionError(f"layout='{FACTORS}' does not go with these options: {why}")
+    size = plan_size(counts, options, writing, rank)
     limit = _usual_limit(counts.n_ratings) if writing.size_limit is None else parse_size(writing.size_limit)
     if size.bytes > limit and not size.at_most:
-        other = plan_size(counts, options, writing.replace(layout=None))
-        raise OptionError(
-            f"{size} is above the limit of {in_units(limit)}: {_way_out(size, other, limit)} or allow it with "
-            f"size_limit='{in_units(size.bytes * 1.2).replace(' ', '')}'"
-        )
+        size = _smaller(size, counts, options, writing, rank, limit)
     log.info("will write %s", size)
     return size
 
 
-def _way_out(size: ReleaseSize, other: ReleaseSize, most: float) -> str:
-    if other.layout != size.layout and other.bytes <= most:
-        return f"take layout='{other.layout}' ({in_units(other.bytes)})"
+def _smaller(
+    size: ReleaseSize, counts: Counts, options: PublishOptions, writing: WriteOptions, rank: int | None, limit: float
+) -> ReleaseSize:
+    """Return the release as factors where no other layout was asked for; raise OptionError if it is too large."""
+    others = [writing.replace(layout=layout) for layout in (None, FACTORS)]
+    planned = [plan_size(counts, options, other, rank) for other in others]
+    fitting = [one for one in planned if one.bytes <= limit and one.layout != size.layout]
+    fitting = [one for one in fitting if one.layout != FACTORS or options.why_no_factors is None]
+    if fitting and writing.layout is None:
+        log.info(
+            "the full table would be %s, above the limit of %s, so the layout is %s: recloak.load and recloak expand "
+            "give any cell of it", in_units(size.bytes), in_units(limit), fitting[0].layout,
+        )  # fmt: skip
+        return fitting[0]
+    raise OptionError(
+        f"{size} is above the limit of {in_units(limit)}: {_way_out(fitting)} or allow it with "
+        f"size_limit='{in_units(size.bytes * 1.2).replace(' ', '')}'"
+    )
+
+
+def _way_out(fitting: list[ReleaseSize]) -> str:
+    if fitting:
+        return f"take layout='{fitting[0].layout}' ({in_units(fitting[0].bytes)})"
     return "take mode='pure', which writes only items that someone in a group rated, or a larger k=..., or fewer items,"
 
 

@@ -117,6 +117,20 @@ class Reals(NamedTuple):
         return decimals(distinct)[places]
 
 
+class Decimals(NamedTuple):
+    """Multiples of a precision, of which many are the same."""
+
+    values: NDArray[np.float32]
+
+    def chunk(self) -> ColumnChunk:
+        """Return the numbers by a dictionary of those there are, in ascending order."""
+        return label_chunk(*np.unique(self.values, return_inverse=True))
+
+    def texts(self) -> pl.Series:
+        """Return the numbers as decimals."""
+        return Reals(self.values).texts()
+
+
 def decimals(values: NDArray[np.float32]) -> pl.Series:
     """Return the shortest decimals that give the same numbers back, without exponents."""
     return pl.Series([np.format_float_positional(value, trim="0") for value in values], dtype=pl.String)

@@ -7,7 +7,7 @@ afterwards), so that a lost worker costs only its running tasks.
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,7 @@ def publish(
     with plain_errors(), scratch_folder(hidden) as scratch:
         blocks = work.read(source, reading or ReadOptions(), scratch)
         counts = Counts(blocks.n_users, blocks.n_items, blocks.n_ratings, blocks.scale)
-        announce(counts, options, writing)
+        announce(counts, options, writing.replace(layout=layout), padding.n_factors)
         with row_by_row(spark):
             plan, groups = work.group(blocks, scratch)
             with both_or_none(public, hidden) as (aside, hidden_aside):
@@ -152,7 +152,7 @@ class _Work:
         facts = _facts(blocks, plan, groups)
         stated = replace(facts, n_groups=n_distinct_rows(groups, plan)) if self.layout == "long" else facts
         with self.log.step("name afresh and write") as notes:
-            secret = secret_key(blocks, [*self._recipe(), asdict(facts)], self.rng.child("release"))
+            secret = secret_key(blocks, [*self._recipe(), facts.recipe], self.rng.child("release"))
             naming = Naming(self.spark, plan, secret, facts, places, self.layout, self.cutting.part_cells)
             parts = write_tables(naming, groups)
             notes["n_parts"] = len(parts)

@@ -2,13 +2,14 @@
 
 from recloak._releases.model.manifest import Facts, not_promised, promised
 from recloak._releases.model.modes import MODES
-from recloak._releases.model.release_format import TABLES, table_names
+from recloak._releases.model.release_format import FACTOR_TABLES, TABLES, table_names
 
 _MEANINGS = {
     "user": "a fresh random number that stands for one person",
     "group": "a fresh random number that stands for one group of people",
     "item": "the item, by the id its source uses",
     "rating": "a number on the scale below",
+    "bias": "what the group or the item adds to the mean",
 }
 
 
@@ -18,7 +19,7 @@ def data_card(facts: Facts, layout: str, file_format: str) -> str:
         "# Anonymised ratings",
         _summary(facts),
         "## Files",
-        _files(layout, file_format),
+        _files(facts, layout, file_format),
         "## What a rating means",
         _meaning(facts),
         *_popularity(facts),
@@ -41,12 +42,15 @@ def _summary(facts: Facts) -> str:
     )
 
 
-def _files(layout: str, file_format: str) -> str:
-    lines = []
+def _files(facts: Facts, layout: str, file_format: str) -> str:
+    lines, factors = [], facts.rank is not None
     for table, file in table_names(layout, file_format).items():
         columns = "; ".join(f"`{column}`: {_MEANINGS[column]}" for column in TABLES[layout][table])
+        columns += f"; `f1` to `f{facts.rank}`: its factors" if facts.rank and table in FACTOR_TABLES else ""
         lines.append(f"- `{file}`: {columns}.")
     lines.append("- `manifest.json`: the same facts for programs, with the SHA-256 of each file.")
+    if factors:
+        lines.append(f"\n{_formula(facts)}")
     if layout == "grouped":
         lines.append(
             "\nThe rows of a person are those of the person's group: join `members` and `profiles` on `group`."
@@ -56,6 +60,15 @@ def _files(layout: str, file_format: str) -> str:
         "of them lie in the one part and some in the other, the test asks for rows that were trained on."
     )
     return "\n".join(lines)
+
+
+def _formula(facts: Facts) -> str:
+    """Say how a rating follows from factors."""
+    return (
+        f"The rating of group g for item i, the same for all members of g, is {facts.mean:g} + bias of g + bias of i + "
+        f"the sum over all factors of factor of g times factor of i, brought between {facts.scale.low:g} and "
+        f"{facts.scale.high:g}. `recloak expand` writes any part of that table."
+    )
 
 
 def _meaning(facts: Facts) -> str:
@@ -81,6 +94,12 @@ def _list(sentences: list[str]) -> str:
 
 
 def _usage(layout: str, file_format: str) -> str:
+    check = "`recloak verify .` re-derives from these files alone that every row is shared by at least k people.\n\n"
+    if layout == "factors":
+        return (
+            f'{check}```python\nimport recloak\n\nrelease = recloak.load(".")\n'
+            "release.cell(group=1, item=release.items[0])\n```"
+        )
     read = f"pl.read_{file_format}"
     join = (
         f'members, profiles = {read}("members.{file_format}"), {read}("profiles.{file_format}")\n'
@@ -88,7 +107,4 @@ def _usage(layout: str, file_format: str) -> str:
         if layout == "grouped"
         else f'ratings = {read}("ratings.{file_format}")'
     )
-    return (
-        "`recloak verify .` re-derives from these files alone that every row is shared by at least k people.\n\n"
-        f"```python\nimport polars as pl\n\n{join}\n```"
-    )
+    return f"{check}```python\nimport polars as pl\n\n{join}\n```"

@@ -6,7 +6,7 @@ Neither holds a source path, an id of a source user, a seed or a time.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,6 +54,15 @@ class Facts:
     min_shown: int | None = None
     decoys: float | None = None
     exposure: RowExposure | None = None  # what its rows give away, measured on this very release
+    mean: float | None = None  # of the layout factors: the mean, to which biases and factors add
+    precision: float | None = None  # and the step of which all its numbers are multiples
+    rank: int | None = None  # and the number of factors
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """What is true of it in every layout: it decides the names."""
+        of_a_layout = ("mean", "precision", "rank")
+        return {name: value for name, value in asdict(self).items() if name not in of_a_layout}
 
     @property
     def label_meaning(self) -> str:
@@ -74,6 +83,11 @@ def promised(facts: Facts) -> list[str]:
     if facts.grid is not None:
         sentences.append(
             f"Every rating lies on the grid of step {facts.grid:g} from {facts.scale.low:g} to {facts.scale.high:g}."
+        )
+    if facts.precision is not None:
+        sentences.append(
+            f"Every number that stands for a group or an item is a multiple of {facts.precision:g}, and the members "
+            "of a group have one and the same."
         )
     if facts.max_link is not None:
         sentences.append(
@@ -161,6 +175,9 @@ def manifest_of(facts: Facts, layout: str, file_format: str, files: dict[str, di
         "min_shown": facts.min_shown,
         "decoys": _as_float(facts.decoys),
         "exposure": None if facts.exposure is None else facts.exposure._asdict(),
+        "mean": _as_float(facts.mean),
+        "precision": _as_float(facts.precision),
+        "rank": facts.rank,
         "n_users": facts.n_users,
         "n_items": facts.n_items,
         "n_ratings": facts.n_ratings,
@@ -185,7 +202,7 @@ def facts_in(manifest: dict[str, Any]) -> Facts:
     said["scale"] = Scale(low, high, None)
     said["diversity"] = None if said["diversity"] is None else Diversity.parse(said["diversity"])
     said["exposure"] = None if said["exposure"] is None else RowExposure(**said["exposure"])
-    said |= {name: _as_float(said[name]) for name in ("grid", "max_link", "decoys")}
+    said |= {name: _as_float(said[name]) for name in ("grid", "max_link", "decoys", "mean", "precision")}
     return Facts(**said)
 
 

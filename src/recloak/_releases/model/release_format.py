@@ -25,14 +25,30 @@ BLOCK_CELLS = 4_000_000  # of a row group: as many whole rows of users or groups
 TABLES: dict[str, dict[str, tuple[str, ...]]] = {
     "long": {"ratings": ("user", "item", "rating")},
     "grouped": {"profiles": ("group", "item", "rating"), "members": ("user", "group")},
+    "factors": {"groups": ("group", "bias"), "items": ("item", "bias"), "members": ("user", "group")},
 }
+FACTOR_TABLES = ("groups", "items")  # whose columns go on with f1, f2, ... for the factors of a row
 
-# table -> column -> what is stored: names (ascending), numbers (whole), items (ids), labels (of a grid), reals
+# table -> column -> what is stored: names (ascending), numbers (whole), items (ids), labels (of a grid), reals,
+# decimals (multiples of a precision)
 STORED: dict[str, dict[str, str]] = {
     "ratings": {"user": "names", "item": "items", "rating": "labels"},
     "profiles": {"group": "names", "item": "items", "rating": "labels"},
     "members": {"user": "numbers", "group": "numbers"},
+    "groups": {"group": "numbers", "bias": "decimals"},
+    "items": {"item": "items", "bias": "decimals"},
 }
+
+
+def stored_columns(table: str, rank: int | None) -> dict[str, str]:
+    """Return the columns of a table and what each stores; ``rank`` is the number of factors, where there are some."""
+    factors = factor_names(rank or 0) if table in FACTOR_TABLES else ()
+    return STORED[table] | dict.fromkeys(factors, "decimals")
+
+
+def factor_names(rank: int) -> tuple[str, ...]:
+    """Return the names of the factors' columns: ``f1``, ``f2``, ..."""
+    return tuple(f"f{number}" for number in range(1, rank + 1))
 
 
 def table_names(layout: str, file_format: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from recloak._releases.model.release_format import BLOCK_CELLS, STORED
+from recloak._releases.model.release_format import BLOCK_CELLS
 from recloak._releases.verifier.page_values import read_codes, read_differences, read_runs
 from recloak._releases.verifier.parquet_structure import (
     BY_DICTIONARY,
@@ -53,12 +53,14 @@ Values: TypeAlias = Any  # Runs, Codes, an Arrow array, or the numbers of a colu
 Reader = Callable[[bytes, ChunkPlace, int], Values]
 
 
-def canonical_blocks(path: Path, table: str, grid: NDArray[np.float32] | None) -> Iterator[dict[str, Values]]:
+def canonical_blocks(
+    path: Path, columns: dict[str, str], grid: NDArray[np.float32] | None
+) -> Iterator[dict[str, Values]]:
     """Return a table's columns by row group; raise WrongTableError where a byte is not the one that must stand there.
 
-    ``grid`` has the values that labels may take, or is None where they may take any.
+    ``columns`` says what each column stores, and ``grid`` has the values that labels may take, or is None where they
+    may take any.
     """
-    columns = STORED[table]
     with path.open("rb") as file:
         types, groups = _structure(file, columns, grid)
         readers = [_reader(kind, stored, grid) for kind, stored in zip(types, columns.values(), strict=True)]
@@ -110,6 +112,7 @@ def _encoding(kind: int, stored: str, grid: NDArray[np.float32] | None) -> int:
         "items": {INT32: DIFFERENCES, INT64: DIFFERENCES, TEXT: BY_DICTIONARY},
         "labels": {FLOAT: PLAIN if grid is None else BY_DICTIONARY},
         "reals": {FLOAT: PLAIN},
+        "decimals": {FLOAT: BY_DICTIONARY},
     }
     if kind not in wanted[stored]:
         raise WrongTableError(f"a column of {stored} is of the wrong type")
@@ -121,7 +124,7 @@ def _reader(kind: int, stored: str, grid: NDArray[np.float32] | None) -> Reader:
         return lambda chunk, where, n_rows: _labels(chunk, where, n_rows, grid)
     if kind in (INT32, INT64) and stored != "names":
         return lambda chunk, where, n_rows: _numbers(chunk, where, n_rows, 32 if kind == INT32 else 64)
-    return {"names": _runs, "items": _texts, "labels": _reals, "reals": _reals}[stored]
+    return {"names": _runs, "items": _texts, "labels": _reals, "reals": _reals, "decimals": _decimals}[stored]
 
 
 class _Chunks:
@@ -192,10 +195,26 @@ def _texts(chunk: bytes, where: ChunkPlace, n_rows: int) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(texts, pa.string()))
 
 
+def _decimals(chunk: bytes, where: ChunkPlace, n_rows: int) -> NDArray[np.float32]:
+    dictionary, n_values, data = _pages(chunk, where, n_rows, BY_DICTIONARY)
+    values = np.frombuffer(dictionary, "<f4") if len(dictionary) == 4 * n_values > 0 else np.full(1, np.nan, "<f4")
+    if not _are_plain(values) or (values[1:] <= values[:-1]).any():
+        raise WrongTableError("a dictionary must hold the numbers of its rows in order, each once, and no other")
+    codes = read_codes(data, n_rows, n_values)
+    if not np.bincount(codes, minlength=n_values).all():
+        raise WrongTableError("a dictionary must hold the numbers of its rows in order, each once, and no other")
+    return np.asarray(values[codes], np.float32)
+
+
+def _are_plain(values: NDArray[np.float32]) -> bool:
+    """Tell whether all numbers are finite and no zero has a sign."""
+    return bool(np.isfinite(values).all() and not (values.view(np.uint32) == _MINUS_ZERO).any())
+
+
 def _reals(chunk: bytes, where: ChunkPlace, n_rows: int) -> NDArray[np.float32]:
     data = _pages(chunk, where, n_rows, PLAIN)[2]
     values = np.frombuffer(data, "<f4") if len(data) == 4 * n_rows else np.full(1, np.nan, np.float32)
-    if not np.isfinite(values).all() or (values.view(np.uint32) == _MINUS_ZERO).any():
+    if not _are_plain(values):
         raise WrongTableError("a number is not finite, or a zero has a sign")
     return values
 

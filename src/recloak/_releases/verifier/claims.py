@@ -18,6 +18,7 @@ from recloak._releases.model.manifest import RowExposure, as_text, facts_in, man
 from recloak._releases.model.modes import MODES, modes_with
 from recloak._releases.model.release_format import (
     CARD,
+    FACTOR_TABLES,
     FORMAT,
     MANIFEST,
     TABLES,
@@ -25,8 +26,10 @@ from recloak._releases.model.release_format import (
     Diversity,
     part_name,
     sealed,
+    stored_columns,
     table_names,
 )
+from recloak._releases.verifier.factor_claims import factor_rules, row_problems
 from recloak._releases.verifier.scan import allowed
 
 _MOST_MANIFEST_BYTES = 1_000_000
@@ -52,6 +55,9 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "min_shown": (int, type(None)),
     "decoys": (float, int, type(None)),
     "exposure": (dict, type(None)),
+    "mean": (float, type(None)),
+    "precision": (float, type(None)),
+    "rank": (int, type(None)),
     "n_users": (int,),
     "n_items": (int,),
     "n_ratings": (int,),
@@ -68,6 +74,9 @@ _LATER = (
     "min_shown",
     "decoys",
     "exposure",
+    "mean",
+    "precision",
+    "rank",
 )  # fields that the first releases do not have; they promise nothing of the kind
 
 
@@ -123,13 +132,22 @@ class Claims:
         return self.n_users if self.layout == "long" else self.n_groups
 
     @property
+    def has_factors(self) -> bool:
+        """Whether ratings are not listed but follow from factors."""
+        return "items" in TABLES[self.layout]
+
+    @property
     def cell_parts(self) -> list[Part]:
         """The parts of the table that holds items and ratings."""
-        return [part for part in self.parts if part.table != "members"]
+        return [part for part in self.parts if part.table not in ("members", *FACTOR_TABLES)]
+
+    def stored(self, part: Part) -> dict[str, str]:
+        """Return the columns that a part must have, and what each stores."""
+        return stored_columns(part.table, self.manifest.get("rank"))
 
     def columns(self, part: Part) -> tuple[str, ...]:
         """Return the columns that a part must have."""
-        return TABLES[self.layout][part.table]
+        return tuple(self.stored(part))
 
     def path(self, part: Part) -> Path:
         """Return where a part lies."""
@@ -214,8 +232,10 @@ def _value_problems(manifest: dict[str, Any]) -> Iterator[str]:
         "promised": _are_sentences(manifest["promised"]),
         "not_promised": _are_sentences(manifest["not_promised"]),
     }
+    for name, holds in factor_rules(manifest).items():
+        rules[name] = rules.get(name, True) and holds
     yield from (
-        f"the manifest's {name} cannot be {_shown(manifest[name])}" for name, holds in rules.items() if not holds
+        f"the manifest's {name} cannot be {_shown(manifest.get(name))}" for name, holds in rules.items() if not holds
     )
     if rules["layout"] and rules["file_format"]:
         yield from _file_entry_problems(manifest)
@@ -341,7 +361,9 @@ def _attributes(path: Path) -> list[str]:
 def _size_problems(claims: Claims) -> Iterator[str]:
     """Refuse counts that contradict each other."""
     n_cells = sum(part.n_rows for part in claims.cell_parts)
-    if max(claims.n_items, claims.n_names) > n_cells:
+    if claims.has_factors:
+        yield from row_problems(claims)
+    elif max(claims.n_items, claims.n_names) > n_cells:
         yield "the manifest says more users, groups or items than there are rows"
     members = [part.n_rows for part in claims.parts if part.table == "members"]
     if members and sum(members) != claims.n_users:

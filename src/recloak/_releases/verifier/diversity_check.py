@@ -75,6 +75,14 @@ def item_bits(claims: Claims, models: NDArray[np.int64], item_ids: IdMap) -> NDA
     return bits
 
 
+def every_row(items: NDArray[np.int32], n_items: int, n_rows: int) -> NDArray[np.uint64]:
+    """Return the bits of items that all of some rows hold; other items are held by none."""
+    bits = np.zeros((n_items, -(-n_rows // 64)), np.uint64)
+    bits[items] = ~np.uint64(0)
+    bits[items, -1] >>= np.uint64(-n_rows % 64)
+    return bits
+
+
 @njit(cache=True, nogil=True)
 def _set_bits(places, numbers, bits):  # type: ignore[no-untyped-def]
     for r in range(len(places)):

@@ -106,12 +106,19 @@ def _sequence_problems(claims: Claims, table: str, parts: list[Summary]) -> Iter
         whole = parts[0].first == 1 and parts[-1].last == claims.n_users
         if not whole or any(later.first != earlier.last + 1 for earlier, later in neighbours):
             yield f"members must name the users 1 to {claims.n_users} in order, each once"
+    elif table == "groups" and (parts[0].first, parts[-1].last) != (1, claims.n_groups):
+        yield f"groups must be 1 to {claims.n_groups} in order, each once"
     elif any(later.first <= earlier.last for earlier, later in neighbours):
         yield f"the parts of {table} do not follow each other"
-    if not claims.content and not _evenly_cut(parts, claims.n_users if table == "members" else claims.n_names):
+    if not claims.content and not _evenly_cut(parts, _n_rows(claims, table)):
         yield f"the parts of {table} do not hold equally many rows"
     if len({part.kind for part in parts}) > 1:
         yield f"the items of {table} are of several types"
+
+
+def _n_rows(claims: Claims, table: str) -> int:
+    """Return how many users, groups or items the parts of a table name."""
+    return {"members": claims.n_users, "items": claims.n_items}.get(table, claims.n_names)
 
 
 def _evenly_cut(parts: list[Summary], n_names: int) -> bool:

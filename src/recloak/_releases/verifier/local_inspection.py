@@ -12,7 +12,7 @@ from recloak._core import progress
 from recloak._ratings.model import Ratings
 from recloak._releases.model.release_format import Diversity
 from recloak._releases.verifier.claims import Claims
-from recloak._releases.verifier.diversity_check import Starved, item_bits, starved_users
+from recloak._releases.verifier.diversity_check import Starved, every_row, item_bits, starved_users
 from recloak._releases.verifier.item_numbers import ItemNumbers, words_of
 from recloak._releases.verifier.judgement import Totals
 from recloak._releases.verifier.link_check import Exceeded, exceeded_links, groups_of_users, published_users
@@ -34,7 +34,7 @@ class LocalInspection:
     def __init__(self, claims: Claims) -> None:
         self.claims = claims
         self._items = ItemNumbers(secrets.token_bytes(32))
-        with progress.task("verifying", sum(part.n_rows for part in claims.cell_parts)) as advance:
+        with progress.task("verifying", sum(part.n_rows for part in claims.cell_parts) or 1) as advance:
             self._findings = [inspect_part(part, claims, self._items, advance) for part in claims.parts]
 
     @property
@@ -96,4 +96,7 @@ class LocalInspection:
 
     def item_bits(self, original: Ratings) -> NDArray[np.uint64]:
         """Return which distinct rows hold each item of the original."""
+        if self.claims.has_factors:  # every distinct row holds every item of the release
+            known = original.item_ids.encode(self._items.ids())
+            return every_row(known[known >= 0], len(original.item_ids), len(self._whole.models))
         return item_bits(self.claims, self._whole.models, original.item_ids)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from recloak._ratings.ids import IdMap
 from recloak._releases.verifier.claims import Claims, Part, digest_of
+from recloak._releases.verifier.factor_parts import FactorRows, kind_of, look_at_groups, look_at_items
 from recloak._releases.verifier.item_numbers import ItemNumbers
 from recloak._releases.verifier.parquet_structure import WrongTableError
 from recloak._releases.verifier.scan import DISORDER, CellBlock, Rows, allowed, codes_of, scan
@@ -47,7 +47,7 @@ def inspect_part(
 
     A file that is not the one in the manifest is not opened.
     """
-    path, look = claims.path(part), _look_at_members if part.table == "members" else _look_at_cells
+    path, look = claims.path(part), _LOOKS.get(part.table, _look_at_cells)
     try:
         if digest_of(path) != part.sha256:
             return _refused(part, CHANGED, f"{part.name}: its SHA-256 is not the one in the manifest")
@@ -73,8 +73,7 @@ def _check_size(part: Part, path: Path) -> None:
 def _look_at_cells(part: Part, claims: Claims, items: ItemNumbers, advance: Callable[[int], object]) -> PartFindings:
     labels, most, last = allowed(claims.low, claims.high, claims.grid), claims.n_names, None
     found, problems, kind, known, grid = [], [], "", None, None if claims.grid is None else labels.values
-    columns = claims.columns(part)
-    for block in cell_blocks(claims.path(part), part.table, columns, grid, canonical=not claims.content):
+    for block in cell_blocks(claims.path(part), claims.stored(part), grid, canonical=not claims.content):
         ids = block.items
         if known is None or ids is not known[0]:  # of full rows, all blocks have the same items
             known = (ids, *items.encode(ids))
@@ -83,15 +82,11 @@ def _look_at_cells(part: Part, claims: Claims, items: ItemNumbers, advance: Call
         names = block.runs.names
         if last is not None and (int(names[0]), ids[0].as_py()) <= last:
             faults = [*faults, DISORDER]
-        last, kind = (int(names[-1]), ids[-1].as_py()), _kind(ids)
+        last, kind = (int(names[-1]), ids[-1].as_py()), kind_of(ids)
         problems += [fault.format(name=claims.row_name, most=most) for fault in (*more, *faults)]
         found.append(rows)
         advance(len(codes))
     return _findings(part, found, problems, kind)
-
-
-def _kind(ids: pa.Array) -> str:
-    return str(ids.type.value_type if pa.types.is_dictionary(ids.type) else ids.type)
 
 
 def _findings(part: Part, found: list[Rows], problems: list[str], kind: str) -> PartFindings:
@@ -107,7 +102,7 @@ def _count_problem(part: Part, n_rows: int) -> list[str]:
 
 def _look_at_members(part: Part, claims: Claims, *_: object) -> PartFindings:
     """Read who is in which group: the users of a part must follow each other; count them by group."""
-    source = number_blocks(claims.path(part), part.table, claims.columns(part), canonical=not claims.content)
+    source = number_blocks(claims.path(part), claims.stored(part), canonical=not claims.content)
     read = [(users, groups) for users, groups in source]
     users, groups = (np.concatenate(column) for column in zip(*read, strict=True)) if read else (np.empty(0, int),) * 2
     problems = _count_problem(part, len(users))
@@ -119,6 +114,27 @@ def _look_at_members(part: Part, claims: Claims, *_: object) -> PartFindings:
     names, counts = np.unique(groups, return_counts=True)
     rows = Rows(names.astype(np.int64), counts, np.zeros((len(names), 2), np.uint64))
     return PartFindings(Summary(part.table, READ, problems, first, last), rows)
+
+
+def _look_at_groups(part: Part, claims: Claims, items: ItemNumbers, _: object) -> PartFindings:
+    return _factor_findings(part, look_at_groups(part, claims, items.secret))
+
+
+def _look_at_items(part: Part, claims: Claims, items: ItemNumbers, _: object) -> PartFindings:
+    return _factor_findings(part, look_at_items(part, claims, items))
+
+
+def _factor_findings(part: Part, found: FactorRows) -> PartFindings:
+    n_rows = found.last - found.first + 1 if found.last else 0
+    problems = list(dict.fromkeys([*found.problems, *_count_problem(part, n_rows)]))
+    return PartFindings(Summary(part.table, READ, problems, found.first, found.last, found.kind), found.rows)
+
+
+_LOOKS: dict[str, Callable[..., PartFindings]] = {
+    "members": _look_at_members,
+    "groups": _look_at_groups,
+    "items": _look_at_items,
+}
 
 
 def shown_cells(

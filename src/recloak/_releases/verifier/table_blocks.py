@@ -28,6 +28,7 @@ _TYPES: dict[str, tuple[pa.DataType, ...]] = {
     "item": (pa.int32(), pa.int64(), pa.string()),
     "rating": (pa.float32(),),
 }
+_NUMBER = (pa.float32(),)  # of a bias or a factor
 _CSV_BLOCK = 1 << 24
 _BATCH_ROWS = 1 << 20
 _SHORTEST_ROW = len("1,1\n")
@@ -45,25 +46,30 @@ class Cells(NamedTuple):
 
 
 def cell_blocks(
-    path: Path, table: str, columns: tuple[str, ...], grid: NDArray[np.float32] | None, *, canonical: bool
+    path: Path, columns: dict[str, str], grid: NDArray[np.float32] | None, *, canonical: bool
 ) -> Iterator[Cells]:
     """Return the blocks of a table of cells; raise `WrongTableError` or Arrow's errors."""
     if canonical and path.suffix == ".parquet":
-        for block in ahead(canonical_blocks(path, table, grid)):
+        for block in ahead(canonical_blocks(path, columns, grid)):
             yield Cells(*block.values())
         return
-    for names, items, labels in blocks(path, columns, canonical=canonical):
+    for names, items, labels in blocks(path, tuple(columns), canonical=canonical):
         yield Cells(_runs_in(names.to_numpy()), items, labels.to_numpy())
 
 
-def number_blocks(path: Path, table: str, columns: tuple[str, ...], *, canonical: bool) -> Iterator[list[NDArray[Any]]]:
+def number_blocks(path: Path, columns: dict[str, str], *, canonical: bool) -> Iterator[list[NDArray[Any]]]:
     """Return the blocks of a table of numbers; raise `WrongTableError` or Arrow's errors."""
+    for block in row_blocks(path, columns, canonical=canonical):
+        yield [np.asarray(values) for values in block]
+
+
+def row_blocks(path: Path, columns: dict[str, str], *, canonical: bool) -> Iterator[list[Any]]:
+    """Return the columns of a table that has no runs, as they were read; raise `WrongTableError` or Arrow's errors."""
     if canonical and path.suffix == ".parquet":
-        for block in ahead(canonical_blocks(path, table, None)):
-            yield [np.asarray(values) for values in block.values()]
+        for block in ahead(canonical_blocks(path, columns, None)):
+            yield list(block.values())
         return
-    for arrays in blocks(path, columns, canonical=canonical):
-        yield [array.to_numpy() for array in arrays]
+    yield from blocks(path, tuple(columns), canonical=canonical)
 
 
 def _runs_in(names: NDArray[np.int32]) -> Runs:
@@ -118,7 +124,7 @@ def _csv_blocks(path: Path, columns: tuple[str, ...]) -> Iterator[Any]:
     header, text_items = _peek(path)
     if header != list(columns):
         raise WrongTableError(f"it must have the columns {', '.join(columns)}, got {', '.join(header)}")
-    types = {name: _TYPES[name][0] for name in columns}
+    types = {name: _TYPES.get(name, _NUMBER)[0] for name in columns}
     if "item" in types:
         types["item"] = pa.string() if text_items else pa.int64()
     reader = pacsv.open_csv(
@@ -135,14 +141,14 @@ def _peek(path: Path) -> tuple[list[str], bool]:
     """Read the header, and tell whether items are quoted, that is texts."""
     with path.open(encoding="utf-8", newline="") as file:
         header = next(csv.reader([file.readline()]), [])
-        return header, ',"' in file.readline()
+        return header, '"' in file.readline()
 
 
 def _check_schema(schema: pa.Schema, columns: tuple[str, ...]) -> None:
     if schema.names != list(columns):
         raise WrongTableError(f"it must have the columns {', '.join(columns)}, got {', '.join(schema.names)}")
     for field in schema:
-        if field.type not in _TYPES[field.name] or field.nullable:
+        if field.type not in _TYPES.get(field.name, _NUMBER) or field.nullable:
             kind = f"{field.type}{' or nothing' if field.nullable else ''}"
             raise WrongTableError(f"the column {field.name} must not be of type {kind}")
 
