@@ -35,7 +35,7 @@ def test_every_supported_python_is_tried_by_make():
 
 def test_every_dependency_is_imported_somewhere():
     text = "".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
-    modules = {"ahocorasick-rs": "ahocorasick_rs", "vl-convert-python": "vl_convert"}
+    modules = {"vl-convert-python": "vl_convert"}
     for line in PROJECT["dependencies"]:
         name = re.split(r"[<>=\[]", line)[0]
         module = modules.get(name, name)

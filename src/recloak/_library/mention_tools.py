@@ -19,7 +19,7 @@ from recloak._mentions import advisor as advisors
 from recloak._mentions import defences, identification
 from recloak._mentions.advisor import Advice, AdvisorIndex, Item
 from recloak._mentions.defences import Defences
-from recloak._mentions.found_mentions import FoundMentions, find_mentions, popularity_of, read_popularity
+from recloak._mentions.found_mentions import FoundMentions, find_mentions, popularity_of, read_aliases, read_popularity
 from recloak._mentions.mention_tables import read_mentions
 from recloak._mentions.model import Identification, Mentions
 from recloak._mentions.options import IdentifyOptions
@@ -54,6 +54,8 @@ def find(
     *,
     popularity: TableLike | Mapping[Item, float] | None = None,
     ratings: RatingsLike | None = None,
+    domain: str | None = None,
+    aliases: TableLike | Mapping[str, Item] | None = None,
     text: str | None = None,
     user: str | None = None,
     title: str | None = None,
@@ -70,6 +72,10 @@ def find(
         Numbers by item, as a table, a file or a mapping: of two films of one name the more popular is chosen.
     ratings
         Ratings to count the popularity from instead.
+    domain
+        What the titles are: ``films``, ``books``, ``music``, ``games`` or ``shop``; guessed where it is not given.
+    aliases
+        Other names of items, as a table or file with columns ``alias`` and ``item``, or a mapping.
     text, user, title
         Columns of the text and of the user of a post, and of the title in the list, where they are not recognised.
 
@@ -77,7 +83,9 @@ def find(
     -------
     FoundMentions
         A row per find: ``post``, ``user``, ``item``, ``title``, ``start``, ``end``, ``text``, ``confidence``, ``tier``
-        (``sure``, or ``possible``: a person should confirm it), ``reason``, and ``time`` where the post has one.
+        (``sure``, or ``possible``: a person should confirm it), ``reason``, ``held`` (false where the writer says that
+        they have not seen or read it), ``opinion`` (from -1 to 1 where the post tells it), and ``time`` where the post
+        has one.
 
     Raises
     ------
@@ -99,7 +107,8 @@ def find(
     by_item = None if popularity is None else read_popularity(popularity)
     if ratings is not None:
         by_item = popularity_of(as_ratings(ratings))
-    return find_mentions(post_table, title_list, popularity=by_item)
+    named = () if aliases is None else read_aliases(aliases)
+    return find_mentions(post_table, title_list, popularity=by_item, domain=domain, aliases=named)
 
 
 def identify(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -16,6 +16,7 @@ from recloak._core.errors import SourceError
 from recloak._core.files import written_file
 from recloak._core.progress import task
 from recloak._core.results import Tabular, counted, plural
+from recloak._mentions.domains import domain_named, guess_domain
 from recloak._mentions.post_files import Posts, TitleList
 from recloak._mentions.table_files import match_column, read_table
 from recloak._mentions.text import Lexicon, words_of
@@ -28,6 +29,8 @@ from recloak._ratings.table_input import as_polars
 _ENOUGH_POSTS = 200  # fewer posts show too little of how their writers use words
 _EVERYDAY_SHARE = 0.004  # a word in small letters in this share of the posts is everyday
 _PROGRESS_STEP = 500  # posts
+_MILLISECONDS = 1e11  # a time above this counts milliseconds, below it seconds
+_FIRST_YEAR = 1985  # no post is older
 _TYPES = {
     "start": pl.Int32,
     "end": pl.Int32,
@@ -35,6 +38,8 @@ _TYPES = {
     "confidence": pl.Float64,
     "tier": pl.String,
     "reason": pl.String,
+    "held": pl.Boolean,
+    "opinion": pl.Float64,
 }
 
 
@@ -45,6 +50,7 @@ class FoundMentions(Tabular):
     table: pl.DataFrame
     counts: dict[str, int]
     posts_per_second: int
+    domain: str = "films"
 
     def __len__(self) -> int:
         return len(self.table)
@@ -59,7 +65,7 @@ class FoundMentions(Tabular):
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts, ready for JSON."""
-        return {**self.counts, "posts_per_second": self.posts_per_second}
+        return {**self.counts, "domain": self.domain, "posts_per_second": self.posts_per_second}
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the table as Parquet, or as CSV or JSONL by the name's ending."""
@@ -74,22 +80,45 @@ class FoundMentions(Tabular):
 
 
 def find_mentions(
-    posts: Posts, titles: TitleList, *, popularity: dict[int | str, float] | None = None
+    posts: Posts,
+    titles: TitleList,
+    *,
+    popularity: dict[int | str, float] | None = None,
+    domain: str | None = None,
+    aliases: Sequence[tuple[str, int | str]] = (),
 ) -> FoundMentions:
     """Return the titles of a list that posts name; `recloak.mentions.find` describes the table."""
     started = perf_counter()
+    texts, years = posts.table["text"], _years(posts.table)
     with task("reading the titles"):
-        lexicon = Lexicon(everyday_words_in(posts.table["text"]))
-        index = index_titles(titles.titles, lexicon=lexicon, popularity=popularity)
+        pack = guess_domain(titles.columns, texts) if domain is None else domain_named(domain)
+        lexicon = Lexicon(everyday_words_in(texts))
+        index = index_titles(titles.titles, lexicon=lexicon, popularity=popularity, domain=pack, aliases=aliases)
     finds: list[tuple[int, FoundTitle]] = []  # with the position of the post
     with task("posts", len(posts)) as advance:
-        for number, text in enumerate(posts.table["text"]):
-            finds += ((number, one) for one in find_titles(text, index))
+        for number, (text, year) in enumerate(zip(texts, years, strict=True)):
+            finds += ((number, one) for one in find_titles(text, index, posted=year))
             if number % _PROGRESS_STEP == _PROGRESS_STEP - 1:
                 advance(_PROGRESS_STEP)
     table = _table(posts, index, finds)
     speed = round(len(posts) / max(perf_counter() - started, 1e-9))
-    return FoundMentions(table, _counts(posts, titles, table), speed)
+    return FoundMentions(table, _counts(posts, titles, table), speed, pack.name)
+
+
+def _years(table: pl.DataFrame) -> list[int | None]:
+    """Return the year in which each post was written, None where it is not known."""
+    if "time" not in table.columns:
+        return [None] * len(table)
+    time = table["time"]
+    if time.dtype.is_temporal():
+        return time.dt.year().to_list()
+    if time.dtype.is_numeric():
+        seconds = time.cast(pl.Float64)
+        seconds = pl.select(pl.when(seconds > _MILLISECONDS).then(seconds / 1000).otherwise(seconds)).to_series()
+        years = (seconds * 1_000_000).cast(pl.Int64, strict=False).cast(pl.Datetime("us")).dt.year()
+        return [year if year is not None and year >= _FIRST_YEAR else None for year in years]
+    written = time.cast(pl.String).str.extract(r"\b((?:19|20)\d\d)\b").cast(pl.Int32, strict=False)
+    return written.to_list()
 
 
 def everyday_words_in(texts: Iterable[str]) -> frozenset[str]:
@@ -129,6 +158,20 @@ def read_popularity(given: Any) -> dict[int | str, float]:
     return dict(zip(frame[item].to_list(), frame[numbers[0]].cast(pl.Float64).fill_null(0.0).to_list(), strict=True))
 
 
+def read_aliases(given: Any) -> list[tuple[str, int | str]]:
+    """Return (alias, item id) pairs of a table or file with columns ``alias`` and ``item``, or of a mapping."""
+    if isinstance(given, Mapping):
+        return [(str(alias), item) for alias, item in given.items()]
+    path = Path(given) if isinstance(given, str | os.PathLike) else None
+    frame = as_polars(given) if path is None else read_table(path)
+    alias = match_column(frame.columns, ("alias", "aliases", "nickname", "abbreviation", "short", "name"))
+    item = match_column(frame.columns, (*NAMES["item"], "id"))
+    if alias is None or item is None or alias == item:
+        raise SourceError("aliases need a column 'alias' and one for the item", file=path)
+    named = frame.drop_nulls([alias, item])
+    return list(zip(named[alias].cast(pl.String).to_list(), named[item].to_list(), strict=True))
+
+
 def _table(posts: Posts, index: TitleIndex, finds: list[tuple[int, FoundTitle]]) -> pl.DataFrame:
     about = posts.table.drop("text")[[place for place, _ in finds]]
     chosen = [index.titles[one.title] for _, one in finds]
@@ -155,4 +198,5 @@ def _counts(posts: Posts, titles: TitleList, table: pl.DataFrame) -> dict[str, i
         "titles_empty": titles.n_empty,
         "sure": tiers.get("sure", 0),
         "possible": tiers.get("possible", 0),
+        "not_held": int((~table["held"]).sum()),
     }

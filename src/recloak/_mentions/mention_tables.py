@@ -16,7 +16,7 @@ from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
 from recloak._ratings.table_input import as_polars
 
-_TIER = "tier"
+_TIER, _HELD = "tier", "held"
 _NAMES = {**NAMES, "opinion": ("opinion", "polarity", "sentiment")}
 
 
@@ -47,12 +47,15 @@ def mentions_from_table(
 def read_mentions(given: Any, ratings: Ratings, *, sure_only: bool = True, **names: str | None) -> Mentions:
     """Return the mentions of a CSV, TSV, JSONL or Parquet file, or of a table; see `mentions_from_table`.
 
-    A find of tier *possible* must be confirmed by a person, so only *sure* rows count unless ``sure_only`` is off.
+    A find of tier *possible* must be confirmed by a person, so only *sure* rows count unless ``sure_only`` is off. What
+    the writer says they have not seen (``held`` is false) is no holding, so it does not count either.
     """
     path = Path(given) if isinstance(given, str | os.PathLike) else None
     frame = as_polars(given) if path is None else read_table(path)
     if sure_only and _TIER in frame.columns:
         frame = frame.filter(pl.col(_TIER) == "sure")
+    if _HELD in frame.columns and frame[_HELD].dtype == pl.Boolean:
+        frame = frame.filter(pl.col(_HELD).fill_null(value=True))
     try:
         return mentions_from_table(frame, ratings, **names)
     except SourceError as error:

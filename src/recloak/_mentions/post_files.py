@@ -7,8 +7,9 @@ CSV, TSV, JSONL or Parquet with an id and a title. Bytes that are not UTF-8 are 
 """
 
 import os
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ _USERS = (*NAMES["user"], "author", "authorid", "poster", "speaker", "sender", "
 _POSTS = ["postid", "id", "messageid", "commentid", "reviewid", "tweetid", "post"]
 _TITLES = ["title", "movietitle", "name", "movie", "film", "itemtitle", "originaltitle"]
 _YEARS = ["year", "releaseyear", "movieyear"]
+_PEOPLE = ("authors", "author", "artist", "artists", "band", "director", "directors", "cast", "actors", "starring")
+_SEVERAL = re.compile(r"\s*[,;|/&]\s*")
 _REPLACED = "\ufffd"
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 _Row = tuple[int | str, str | None, int | None]  # id, title, year
@@ -57,6 +60,7 @@ class TitleList:
     titles: Sequence[Title]
     n_repeated: int = 0
     n_empty: int = 0  # without a title, left out
+    columns: tuple[str, ...] = ()  # of the table that it was read from
 
 
 def read_posts(given: Any, *, text: str | None = None, user: str | None = None) -> Posts:
@@ -119,14 +123,26 @@ def titles_from_table(frame: pl.DataFrame, *, file: Path | None = None, title: s
     id_ = next((name for name in frame.columns if name != title and fold(name) in ("id", *NAMES["item"])), title)
     years = frame[year].cast(pl.String).to_list() if year else [None] * len(frame)
     rows = zip(frame[id_].to_list(), frame[title].cast(pl.String).to_list(), years, strict=True)
-    return title_list([(i, t, _year(y)) for i, t, y in rows])
+    listed = title_list([(i, t, _year(y)) for i, t, y in rows], people=_people(frame, title))
+    return replace(listed, columns=tuple(frame.columns))
 
 
-def title_list(rows: Sequence[_Row]) -> TitleList:
+def _people(frame: pl.DataFrame, title: str) -> list[tuple[str, ...]] | None:
+    """Return who made each title or plays in it, where the table has such columns."""
+    names = [name for name in frame.columns if name != title and fold(name) in _PEOPLE]
+    if not names:
+        return None
+    columns = [frame[name].cast(pl.String).fill_null("").to_list() for name in names]
+    return [
+        tuple(p for text in texts for p in _SEVERAL.split(text.strip()) if p) for texts in zip(*columns, strict=True)
+    ]
+
+
+def title_list(rows: Sequence[_Row], *, people: Sequence[tuple[str, ...]] | None = None) -> TitleList:
     """Return the title list of (id, title, year) rows; the year may be in brackets in the title instead."""
     seen: set[tuple[str, int | None]] = set()
     titles, n_repeated, n_empty = [], 0, 0
-    for id_, line, year in rows:
+    for number, (id_, line, year) in enumerate(rows):
         if line is None or not fold_all(line):
             n_empty += 1
             continue
@@ -136,7 +152,7 @@ def title_list(rows: Sequence[_Row]) -> TitleList:
             n_repeated += 1
         else:
             seen.add(film)
-            titles.append(title)
+            titles.append(title if people is None else replace(title, people=people[number]))
     if not titles:
         raise SourceError("there are no titles in the list")
     return TitleList(tuple(titles), n_repeated, n_empty)

@@ -17,8 +17,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-_WORD = re.compile(r"[^\W_]+(?:['’`´][^\W_]+)*|[&+]")
-_SENTENCE_END = re.compile(r"[.!?:;\n]|(?<!\w)[-–—*•](?!\w)|\d[.)]\s*$")
+_UNSPACED = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"  # scripts without spaces between words
+_LETTERS_OF_WORD = rf"[^\W_{_UNSPACED}]+"
+_WORD = re.compile(rf"{_LETTERS_OF_WORD}(?:['’`´]{_LETTERS_OF_WORD})*|[{_UNSPACED}&+]")
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_SENTENCE_END = re.compile(r"[.!?:;\n。！？：…]|(?<!\w)[-–—*•](?!\w)|\d[.)]\s*$")
 _APOSTROPHES = str.maketrans("", "", "'’`´")
 _UNFOLDED = str.maketrans(
     {"ø": "o", "Ø": "o", "æ": "ae", "Æ": "ae", "ß": "ss", "ł": "l", "Ł": "l", "đ": "d", "þ": "th"}
@@ -36,7 +39,9 @@ _LETTERS = {"i": "1", "vs": "5", "x": "10"}
 COUNTERS = frozenset({"part", "vol", "chapter", "episode"})
 _ALIASES = {"&": "and", "+": "and", "versus": "vs", "v": "vs", "pt": "part", "volume": "vol", "mister": "mr"} | _NUMBERS
 _FOLDER = Path(__file__).parent / "words"
-FUNCTION, EVERYDAY, NUMBER, NAME, RARE = 0.3, 1.5, 1.2, 2.2, 4.0  # specificity of one word
+FUNCTION, EVERYDAY, NUMBER, NAME, UNCOMMON, RARE = 0.3, 1.5, 1.2, 2.2, 2.8, 4.0  # specificity of one word
+_IDEOGRAPH, _KANA, _HANGUL = 1.4, 0.8, 1.2  # specificity of one sign where each sign counts as a word
+_SHORT_FOREIGN = 5  # letters up to which a word in another alphabet may be an everyday one: there is no list of these
 MOST = 6.5  # specificity of a title at most
 Value = TypeVar("Value")
 _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ers", "ly", "est", "y")
@@ -81,6 +86,7 @@ class Words:
     begins: list[bool]  # True where a sentence begins
     cased: bool  # the writer uses capitals, so small letters are a sign against a title
     shouted: bool  # nearly everything is in capitals, so they are no sign
+    capitals: bool = True  # there is a capital inside a sentence, beside "I": the writer marks names
 
     def __len__(self) -> int:
         return len(self.plain)
@@ -107,13 +113,21 @@ def words_of(text: str) -> Words:
     begins = [True] * len(spans)
     for n in range(1, len(spans)):
         between = text[spans[n - 1][1] : spans[n][0]]
-        begins[n] = between != " " and (_SENTENCE_END.search(between) is not None)
+        begins[n] = between != " " and (
+            _SENTENCE_END.search(between) is not None or _is_enumerated(raws[n - 1], between)
+        )
     letters = [raw for raw in raws if raw[0].isalpha()]
     capitals = sum(raw[0].isupper() for raw in letters)
     shouted = len(letters) > 3 and sum(raw.isupper() for raw in letters) > 0.6 * len(letters)
     title_case = len(letters) > 5 and capitals > 0.8 * len(letters)
     plain, cased = _number_letters([fold(raw) for raw in raws]), _is_cased(text, raws, begins)
-    return Words(text, plain, spans, begins, cased, shouted or title_case)
+    inner = any(raw[0].isupper() and raw[0] != "I" for raw, begin in zip(raws, begins, strict=True) if not begin)
+    return Words(text, plain, spans, begins, cased, shouted or title_case, inner)
+
+
+def _is_enumerated(raw: str, between: str) -> bool:
+    """Return True after the number or letter of an item: ``2) Fargo``, ``b) clue``."""
+    return between[:1] == ")" and (len(raw) == 1 or (raw.isdigit() and len(raw) == 2))
 
 
 def _is_cased(text: str, raws: list[str], begins: list[bool]) -> bool:
@@ -140,7 +154,13 @@ def words_in(name: str) -> frozenset[str]:
 
 @cache
 def _everyday() -> frozenset[str]:
-    return words_in("common") | words_in("function")
+    return words_in("common") | words_in("function") | words_in("netspeak")
+
+
+@cache
+def phrases() -> frozenset[str]:
+    """Return everyday phrases that are also titles: *the others*, *good bye*."""
+    return frozenset((_FOLDER / "phrases.txt").read_text(encoding="utf-8").splitlines())
 
 
 @dataclass(slots=True)
@@ -156,12 +176,16 @@ class Lexicon:
         return remember(self._cache, word, self._look_up(word)) if cached is None else cached
 
     def _look_up(self, word: str) -> float:
+        if not word.isascii() and (sign := _foreign_specificity(word)) is not None:
+            return sign
         if word in words_in("function") or len(word) == 1:
             return FUNCTION
         if word[0].isdigit():
             return NUMBER
         if is_name(word):
             return EVERYDAY if word in words_in("common") else NAME
+        if word in words_in("uncommon"):
+            return UNCOMMON
         return EVERYDAY if self.is_everyday(word) else RARE
 
     def is_everyday(self, word: str) -> bool:
@@ -171,11 +195,23 @@ class Lexicon:
     def specificity(self, words: Sequence[str]) -> float:
         """Return the specificity of several words together; a final number and a row of initials add to it."""
         total = sum(map(self.word_specificity, words))
+        if 0 < len(words) <= 2 and _IS_UNSPACED.match(words[0]):
+            total -= 0.8  # two signs are seldom more than one everyday word
         if len(words) > 1 and words[-1].isdigit():
             total += 1.0
-        if len(words) > 1 and all(len(word) == 1 for word in words):
+        if len(words) > 1 and all(len(word) == 1 and word.isascii() for word in words):
             total += 2.5
         return min(total, MOST)
+
+
+def _foreign_specificity(word: str) -> float | None:
+    """Return the specificity of a word in another script than Latin, or None: Latin letters are in the lists."""
+    if _IS_UNSPACED.match(unicodedata.normalize("NFKC", word)):
+        first = ord(unicodedata.normalize("NFKC", word)[0])
+        return _KANA if first < 0x3100 else _HANGUL if first >= 0xAC00 else _IDEOGRAPH
+    if unicodedata.name(word[0], "").startswith("LATIN"):
+        return None
+    return EVERYDAY if len(word) <= _SHORT_FOREIGN else NAME
 
 
 def _stems(word: str, known: frozenset[str]) -> Iterable[bool]:

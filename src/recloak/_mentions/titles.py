@@ -20,8 +20,11 @@ _ARTICLE_WORDS = (
 )
 _ARTICLES = _ARTICLE_WORDS.split()
 _AT_END = re.compile(rf"^(.*\S),\s*({'|'.join(map(re.escape, _ARTICLES))})(?=$|\s*[:(\-–])(.*)$", re.IGNORECASE)
-_SUBTITLE = re.compile(r"\s*:\s+|\s+[-–—]\s+|\s+/\s+")
+SUBTITLE = re.compile(r"\s*:\s+|\s+[-–—]\s+|\s+/\s+")
 _OWNER = re.compile(r"^(?:\w+\.? ){1,2}\w+['’]s?\s+(?=\w+ \w|The )")
+_HYPHEN = re.compile(r"(?<=\w)[-·.*](?=\w)")
+_DOTTED = re.compile(r"^((?:\w\.){2,})\s")
+_COMMA = re.compile(r"[,(]")
 _CUTS = {"with", "of", "or", "vs", "by", "who", "that", "in", "on"}
 _LEET = str.maketrans("013457$", "oieasvs")
 _SUPERSCRIPT = re.compile(r"([²³¹])")
@@ -34,6 +37,7 @@ class Title:
     id: int | str
     names: tuple[str, ...]
     year: int | None
+    people: tuple[str, ...] = ()  # who made it or plays in it, as the list writes them
 
     def __str__(self) -> str:
         return self.names[0] if self.year is None else f"{self.names[0]} ({self.year})"
@@ -80,7 +84,7 @@ def variants(title: Title, lexicon: Lexicon, heroes: frozenset[str] = frozenset(
     for position, name in enumerate(title.names):
         extra = 0.0 if position == 0 else 0.4
         yield from _variants_of_name(_SUPERSCRIPT.sub(r" \1", name), extra, lexicon)
-        hero, _, adventure = name.partition(" and the ")
+        hero, _, adventure = name.partition(" and the ") if heroes else (name, "", "")
         if adventure and hero in heroes and lexicon.specificity(fold_all(adventure)) >= 2.9:
             for words in (fold_all(adventure), ["the", *fold_all(adventure)]):
                 yield Variant(" ".join(words), extra + 0.6, "the title without its hero")
@@ -122,7 +126,7 @@ def _numbered(words: list[str], extra: float, lexicon: Lexicon) -> Iterator[Vari
 
 def _respelled(name: str, words: list[str], extra: float) -> Iterator[Variant]:
     """Join hyphenated and long names (``Spiderman``, ``pulpfiction``), and read digits as letters (``Se7en``)."""
-    joined_up = fold_all(re.sub(r"(?<=\w)[-·.*](?=\w)", "", name))
+    joined_up = fold_all(_HYPHEN.sub("", name)) if _HYPHEN.search(name) else words
     if joined_up != words and len("".join(joined_up)) > 3:
         yield Variant(" ".join(joined_up), extra + 0.1, "the title in other spelling")
     if len(words) > 2 and words[-1].isalpha() and len(words[-1]) > 3:
@@ -131,18 +135,20 @@ def _respelled(name: str, words: list[str], extra: float) -> Iterator[Variant]:
     joined = "".join(words)
     if 2 <= len(words) <= 3 and len(joined) >= 8 and not joined.isdigit():
         yield Variant(joined, extra + 0.4, "the title in one word")
-    read = [fold(word.translate(_LEET)) if _is_leet(word) else word for word in words]
-    if read != words:
+    if any(map(_is_leet, words)):
+        read = [fold(word.translate(_LEET)) if _is_leet(word) else word for word in words]
         yield Variant(" ".join(read), extra + 0.2, "the title in plain letters")
 
 
 def _is_leet(word: str) -> bool:
-    return any(sign.isdigit() or sign == "$" for sign in word[1:-1]) and word[0].isalpha() and word[-1].isalpha()
+    return not word.isalpha() and word[0].isalpha() and word[-1].isalpha()
 
 
 def _parts(name: str, extra: float, lexicon: Lexicon) -> Iterator[Variant]:
     """Keep only the words before a colon, or only the subtitle (``The Two Towers``)."""
-    pieces = [words for piece in _SUBTITLE.split(name) if (words := fold_all(piece))]
+    if not SUBTITLE.search(name):
+        return
+    pieces = [words for piece in SUBTITLE.split(name) if (words := fold_all(piece))]
     if len(pieces) < 2:
         return
     yield Variant(" ".join(pieces[0]), extra + 0.8, "the first part of the title")
@@ -164,13 +170,13 @@ def _subtitles(pieces: list[list[str]], extra: float, lexicon: Lexicon) -> Itera
 
 def _short(name: str, words: list[str], extra: float, lexicon: Lexicon) -> Iterator[Variant]:
     """Cut a long title short (``Eternal Sunshine``), or leave out its owner (``Life of Brian``)."""
-    owned = fold_all(_OWNER.sub("", name))
+    owned = fold_all(_OWNER.sub("", name)) if "'" in name or "’" in name else words
     if len(owned) < len(words) and lexicon.specificity(owned) >= 2.0:
         yield Variant(" ".join(owned), extra + 0.5, "the title without its owner")
-    first = fold_all(re.split(r"[,(]", name)[0])
+    first = fold_all(_COMMA.split(name)[0]) if "," in name or "(" in name else words
     if len(first) < len(words) and lexicon.specificity(first) >= RARE:
         yield Variant(" ".join(first), extra + 0.7, "the title broken off")
-    dotted = re.match(r"^((?:\w\.){2,})\s", name)
+    dotted = _DOTTED.match(name)
     if dotted:
         yield Variant(" ".join(fold_all(dotted.group(1))), extra + 1.0, "the title broken off")
     start = 1 if words and words[0] in _ARTICLES else 0

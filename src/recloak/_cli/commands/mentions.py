@@ -24,6 +24,7 @@ from recloak._mentions.options import IdentifyOptions
 if TYPE_CHECKING:
     from recloak.mentions import Defences, FoundMentions, Identification
 
+_DOMAINS = ("films", "books", "music", "games", "shop")
 _SHARE = click.FloatRange(0, 1)
 _ABSENT_HELP = "Share of the targets taken out of the data, to see whether the attacker notices."
 _THRESHOLD_HELP = "Probability from which the attacker names somebody."
@@ -58,6 +59,8 @@ def command() -> None:
     "--popularity", type=TABLE, help="Table of items with a column of numbers: much-rated films are likelier meant."
 )
 @click.option("--ratings", type=SOURCE, help="Ratings to count the popularity from.")
+@click.option("--domain", type=click.Choice(_DOMAINS), help="What the titles are; guessed where it is not given.")
+@click.option("--aliases", type=TABLE, help="Table of other names of items: columns alias and item.")
 @click.option("--text", help="Column of the text.")
 @click.option("--user", help="Column of the user.")
 @click.option("--title", help="Column of the title in the title list.")
@@ -87,6 +90,7 @@ def _print_found(found: FoundMentions, out: Path | None) -> None:
         "posts_undecodable": "posts with bytes that are not UTF-8, read with these replaced",
         "titles_repeated": "repeated titles, found under their first id",
         "titles_empty": "lines of the title list without a title",
+        "not_held": "finds that the writer has not seen or read, as they say",
     }
     for name, text in counted.items():
         if counts[name]:

@@ -1,0 +1,206 @@
+"""Which title of one name is meant: by a year, by people named near by, by words such as *new*, by date and popularity.
+
+Who made a title comes from the title list where it says so (``authors``, ``director``); for films that share their name
+with others, words/makers.tsv adds the best-known people of each.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from recloak._mentions.evidence import Evidence
+from recloak._mentions.surroundings import year_near
+from recloak._mentions.text import EVERYDAY, Lexicon, Words, fold_all, words_in
+from recloak._mentions.title_matching import Sense, TitleIndex, TitleMatch
+from recloak._mentions.titles import Title, parse
+
+_MAKERS = Path(__file__).parent / "words" / "makers.tsv"
+_KNOWN = Path(__file__).parent / "words" / "known_films.txt"
+_NEWER = words_in("newer")
+_OLDER = words_in("older")
+_SHOWING = words_in("showing")
+_DECADE = re.compile(r"^(?:19|20)?(\d)0s$")
+_WELL_KNOWN, _TYPICAL = 0.12, 0.03  # share of the most popular that a title is taken to have where it is not given
+_LEXICON = Lexicon()
+
+
+def choose_sense(
+    words: Words, match: TitleMatch, index: TitleIndex, evidence: Evidence, *, dated: bool, posted: int | None
+) -> Sense:
+    """Return the title meant among those of one name, and weigh how clear the choice is."""
+    senses = index.senses(match.pattern)
+    year = year_near(words, match) if dated else None
+    if year is not None:
+        dated_sense = _sense_of_year(senses, index, year[0])
+        if dated_sense is not None:
+            evidence.add(6.0 if year[1] else 2.2, f"the year {year[0]} stands by it")
+            evidence.marked = evidence.marked or year[1]
+            return dated_sense
+        if year[1]:
+            evidence.add(-2.5, f"the year {year[0]} in brackets is not that of the {index.domain.item}")
+    close = _close(senses, index, posted)
+    named = _sense_of_people(words, close, index)
+    if named is not None:
+        evidence.add(4.0 if _is_owned(words, match, named, index) else 2.0, "who made it or plays in it is named")
+        return named
+    if len(close) == 1:
+        return close[0]
+    return _sense_of_age(words, match, close, index, evidence, posted) or _most_popular(close, index, evidence, posted)
+
+
+def _close(senses: list[Sense], index: TitleIndex, posted: int | None) -> list[Sense]:
+    """Return the senses that are nearly as good as the best, without those made after the post."""
+    allowed = senses[0].loss + (1.0 if index.popularity else 0.15)
+    close = [one for one in senses if one.loss <= allowed]
+    if posted is not None:
+        close = [one for one in close if (index.titles[one.title].year or 0) <= posted + 1] or close
+    return close
+
+
+def _sense_of_year(senses: Sequence[Sense], index: TitleIndex, year: int) -> Sense | None:
+    for tolerance in (0, 1):
+        for sense in senses:
+            made = index.titles[sense.title].year
+            if made is not None and abs(made - year) <= tolerance:
+                return sense
+    return None
+
+
+def _sense_of_people(words: Words, senses: Sequence[Sense], index: TitleIndex) -> Sense | None:
+    """Return the one sense some of whose people are named in the post."""
+    named = [one for one in senses if _is_named(words, people_of(index.titles[one.title]))]
+    return named[0] if named and (len(named) == 1 or named[0].loss + 0.3 < named[1].loss) else None
+
+
+def _is_named(words: Words, people: tuple[tuple[str, ...], ...]) -> bool:
+    plain = words.plain
+    return any(
+        (person[-1] in plain or person[-1] + "s" in plain) and _tells(f" {' '.join(plain)} ", person)
+        for person in people
+    )
+
+
+def _is_owned(words: Words, match: TitleMatch, sense: Sense, index: TitleIndex) -> bool:
+    """Return True if the maker stands right before a match: *Stephen King's Misery*."""
+    before = words.plain[match.first - 1] if match.first else ""
+    return any(before in (person[-1], person[-1] + "s") for person in people_of(index.titles[sense.title]))
+
+
+def _tells(text: str, person: tuple[str, ...]) -> bool:
+    """Return True if a surname alone tells the person, or the first name stands before it."""
+    if len(person) == 1 or _LEXICON.word_specificity(person[-1]) > EVERYDAY:
+        return True
+    return f" {person[0]} {person[-1]}" in text
+
+
+@cache
+def people_of(title: Title) -> tuple[tuple[str, ...], ...]:
+    """Return the people of a title, each as folded words."""
+    listed = [tuple(fold_all(person)) for person in title.people]
+    known = _makers().get((" ".join(fold_all(title.names[0])), title.year or 0), ())
+    return tuple(person for person in (*listed, *known) if person)
+
+
+@cache
+def _makers() -> dict[tuple[str, int], tuple[tuple[str, ...], ...]]:
+    makers = {}
+    for line in _MAKERS.read_text(encoding="utf-8").splitlines():
+        name, _, people = line.partition("\t")
+        title = parse(0, name)
+        folded = tuple(tuple(fold_all(person)) for person in people.split(", "))
+        makers[(" ".join(fold_all(title.names[0])), title.year or 0)] = folded
+    return makers
+
+
+def _sense_of_age(
+    words: Words, match: TitleMatch, senses: list[Sense], index: TitleIndex, evidence: Evidence, posted: int | None
+) -> Sense | None:
+    """Return the newest or oldest sense where words near by, or a decade, say so."""
+    dated = sorted((one for one in senses if index.titles[one.title].year), key=lambda one: _year(index, one))
+    if len(dated) < 2:
+        return None
+    near = words.plain[max(match.first - 3, 0) : match.first] + words.plain[match.last + 1 : match.last + 3]
+    for word in near:
+        decade = _DECADE.match(word)
+        if decade:
+            found = [one for one in dated if _year(index, one) // 10 % 10 == int(decade.group(1))]
+            if len(found) == 1:
+                evidence.add(1.0, f"made in the {word}")
+                return found[0]
+    if _NEWER & set(near):
+        evidence.add(0.6, "the newer one of that name")
+        return dated[-1]
+    if _OLDER & set(near):
+        evidence.add(0.6, "the older one of that name")
+        return dated[0]
+    if posted is not None and _SHOWING & set(words.plain) and posted - _year(index, dated[-1]) in (-1, 0, 1):
+        evidence.add(0.3, "in the cinemas when it was written")
+        return dated[-1]
+    return None
+
+
+def _year(index: TitleIndex, sense: Sense) -> int:
+    return index.titles[sense.title].year or 0
+
+
+def _most_popular(senses: list[Sense], index: TitleIndex, evidence: Evidence, posted: int | None) -> Sense:
+    """Return the most popular; where nothing tells them apart, the first of a series or the first since 1970."""
+    if len({popularity(index, one) for one in senses}) > 1:
+        return _by_popularity(senses, index, evidence, posted)
+    series = senses[0].loss >= 0.5
+    evidence.add(-1.2 if series else -0.9, f"one of {len(senses)} of that name")
+    years = [(_year(index, one), one) for one in senses]
+    if posted is not None and not series:
+        fresh = [one for made, one in years if posted - made in (0, 1)]
+        if fresh:
+            return fresh[0]
+    recent = [pair for pair in years if pair[0] >= 1970 or series]
+    return min(recent or years, key=lambda pair: pair[0])[1]
+
+
+def _by_popularity(senses: list[Sense], index: TitleIndex, evidence: Evidence, posted: int | None) -> Sense:
+    def rank(one: Sense) -> float:
+        fresh = posted is not None and posted - _year(index, one) in (0, 1)
+        return one.loss - 0.7 * math.log10(max(popularity(index, one), 1e-4)) - (0.5 if fresh else 0.0)
+
+    best = min(senses, key=rank)
+    rivals = [popularity(index, one) for one in senses if one is not best and one.loss <= best.loss + 0.15]
+    if rivals:
+        clear = max(rivals) < 0.5 * popularity(index, best)
+        evidence.add(-0.2 if clear else -0.9, f"the most popular of {len(rivals) + 1} of that name")
+    return best
+
+
+def popularity(index: TitleIndex, sense: Sense) -> float:
+    """Return the popularity of a title as a share of the highest; where it is not given, that of a usual title."""
+    title = index.titles[sense.title]
+    given = index.popularity.get(title.id)
+    if given is not None:
+        return given
+    return _WELL_KNOWN if index.domain.name == "films" and is_well_known(title) else _TYPICAL
+
+
+@cache
+def is_well_known(title: Title) -> bool:
+    """Return True if a film is one of those that are talked about most."""
+    return title.year is not None and " ".join(fold_all(title.names[0])) in _known_films().get(title.year, ())
+
+
+@cache
+def _known_films() -> dict[int, frozenset[str]]:
+    """Return well-known films, by year: words/known_films.txt."""
+    lines = (line.partition("\t") for line in _KNOWN.read_text(encoding="utf-8").splitlines())
+    return {int(year): frozenset(names.split("|")) for year, _, names in lines}
+
+
+def weigh_popularity(evidence: Evidence, index: TitleIndex, sense: Sense, match: TitleMatch, most: float) -> None:
+    """Weigh the popularity, where it is known, of a title whose words are not specific."""
+    share = popularity(index, sense)
+    if share == _TYPICAL or index.specificity[match.pattern] > 5.0:
+        return  # a title whose popularity is not known is neither popular nor unpopular
+    weight = min(max(0.9 * math.log10(max(share, 1e-4) / 0.04), -1.0), most)
+    evidence.add(weight, "a much-rated title" if weight > 0 else "a title that few rated")

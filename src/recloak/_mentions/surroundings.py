@@ -1,0 +1,223 @@
+"""What stands before and after a match, and the place that it fills: object, subject, item of a list, a whole post."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from recloak._mentions.domains import Domain
+from recloak._mentions.text import EVERYDAY, FUNCTION, RARE, Words, words_in
+
+if TYPE_CHECKING:
+    from recloak._mentions.evidence import Evidence
+    from recloak._mentions.title_matching import TitleMatch
+
+_OPINION = words_in("opinion")
+_DETERMINERS = words_in("determiners")
+_DAYS = words_in("days")
+_DATE_LEADS = words_in("date_leads")
+_LIGHT = words_in("light")
+_SETTINGS = words_in("settings")
+_SURNAMES = words_in("surnames")
+_QUALITY = words_in("quality")
+_NAMES = words_in("names")
+_FUNCTION = words_in("function")
+_LEADS = words_in("leads")
+_VERDICTS = words_in("verdicts")
+_THINGS = words_in("things")
+_AGES = words_in("newer") | words_in("older")
+_RATED = re.compile(r"^\W*(?:\d+(?:\.\d)?\s*/\s*(?:5|10|100)\b|\(\d+(?:\.\d)?\)|[★⭐*]{2,})")
+_BARE_YEAR = re.compile(r"^(?:18|19|20)\d\d$")
+_YEAR_IN_BRACKETS = re.compile(r"[\s\"”'*_]*[(\[]\s*((?:18|19|20)\d\d)\s*[)\]]")
+_FAVOURITE = frozenset({"favorite", "favourite", "fave", "fav", "best", "last"})
+_ON_SCREEN = words_in("screens")
+_PREPOSITIONS = words_in("prepositions")
+_COMPARING = frozenset({"than", "over", "beats", "vs", "above", "below", "like", "as"})
+
+
+def weigh_before(evidence: Evidence, words: Words, match: TitleMatch, specificity: float, domain: Domain) -> None:
+    """Weigh the words before a match, back to the beginning of its sentence."""
+    left = words_before(words, match.first)
+    if not left:
+        return
+    last = left[-1]
+    _weigh_cue(evidence, words, match, specificity, domain, left)
+    if domain.against & set(left[-3:]):
+        evidence.add(-2.5, "follows a word for another medium")
+    if domain.rivals & set(left[-2:]) and last not in domain.nouns:
+        evidence.add(-3.5 if last in domain.rivals else -2.5, "follows the name of another medium")
+    if last in _DETERMINERS and specificity < RARE and words.plain[match.first] not in _DETERMINERS:
+        evidence.add(-2.5, f"follows {last!r} like an ordinary word")
+    is_day = match.key in _DAYS or match.key.endswith(" day")
+    if last in _DATE_LEADS and (specificity <= 1.3 or is_day):
+        evidence.add(-2.5, "reads like a date or a number")
+    if last in _AGES and specificity > EVERYDAY:
+        evidence.add(1.0, f"said to be {last}")
+    if _is_bare_thing(match, left, evidence.marked):
+        evidence.add(1.3, "a thing without an article")
+    if match.first and _is_owner(words, match.first - 1):
+        evidence.add(2.0, "follows the name of somebody who makes such things")
+
+
+def _weigh_cue(
+    evidence: Evidence, words: Words, match: TitleMatch, specificity: float, domain: Domain, left: list[str]
+) -> None:
+    """Weigh the one strongest cue before a match."""
+    last, near = left[-1], set(left[-3:])
+    if last in domain.nouns:
+        evidence.add(2.2, f"follows the word {last!r}")
+    elif last == "is" and domain.nouns & set(left) and _FAVOURITE & set(left):
+        evidence.add(2.6, f"said to be a favourite {domain.item}")
+    elif domain.consuming & near:
+        weight = _object_weight(words, match, left, domain.consuming, specificity)
+        evidence.add(weight, f"follows a word for taking in a {domain.item}")
+    elif domain.meeting & near:
+        weight = _object_weight(words, match, left, domain.meeting, specificity)
+        evidence.add(weight - 0.8, "follows a word such as seeing or starting")
+    elif _OPINION & near:
+        weight = 1.4 if last in _OPINION else 1.0
+        evidence.add(weight, "follows an opinion")
+    elif last in ("in", "of", "at", "from") and domain.context & set(left[-4:]):
+        evidence.add(2.0, "follows talk of a part of it")
+    elif last in _COMPARING and specificity > EVERYDAY:
+        evidence.add(0.8, "compared with something")
+    elif left[-2:] in (["how", "about"], ["what", "about"], ["such", "as"], ["heard", "of"]) or last == "during":
+        evidence.add(1.2, "follows a proposal")
+
+
+def _object_weight(
+    words: Words, match: TitleMatch, left: list[str], verbs: frozenset[str], specificity: float
+) -> float:
+    """Return how strongly a verb before a match makes it the object: beside it, with few words between, or further."""
+    place = max(n for n, word in enumerate(left) if word in verbs)
+    between = left[place + 1 :]
+    if not between:
+        return 3.0 if is_closed(words, match.last) else 2.4
+    if all(word in _LIGHT for word in between):
+        return 2.2
+    return 1.8 if specificity >= RARE else 0.8
+
+
+def is_closed(words: Words, last: int) -> bool:
+    """Return True if a clause ends after a word: by a stop, by where or when, or by the end of the post."""
+    if last + 1 >= len(words):
+        return True
+    return words.plain[last + 1] in _SETTINGS or words.gap(last)[:1] in "?!.,;)"
+
+
+def words_before(words: Words, first: int) -> list[str]:
+    """Return up to four words before, back to the beginning of the sentence."""
+    left: list[str] = []
+    for n in range(first - 1, max(first - 5, -1), -1):
+        if words.begins[n + 1]:
+            break
+        left.insert(0, words.plain[n])
+    return left
+
+
+def _is_bare_thing(match: TitleMatch, left: list[str], marked: bool) -> bool:
+    """Return True for one everyday noun that needs an article and has none, after a preposition: *a fan of heat*."""
+    if marked or match.first != match.last or match.key not in _THINGS:
+        return False
+    return left[-1] in _PREPOSITIONS and not _DETERMINERS & set(left[-1:])
+
+
+def _is_owner(words: Words, position: int) -> bool:
+    """Return True for *Kubrick's* and *cronenbergs*."""
+    raw, plain = words.raw(position), words.plain[position]
+    return raw.endswith(("'s", "’s")) and plain[:-1] in _SURNAMES
+
+
+def weigh_after(evidence: Evidence, words: Words, match: TitleMatch, specificity: float, domain: Domain) -> None:
+    """Weigh the words after a match."""
+    end = words.spans[match.last][1]
+    right = words.plain[match.last + 1 : match.last + 7]
+    follows = right[0] if right else ""
+    rated = _RATED.match(words.text[end : end + 14]) is not None
+    if rated:
+        evidence.add(2.0, "followed by a rating")
+    if follows in domain.after:
+        evidence.add(1.8, f"followed by the word {follows!r}")
+    elif is_cast(words, match.last):
+        evidence.add(1.8, "followed by who made it or plays in it")
+    elif follows in ("is", "was") and domain.nouns & set(right[1:6]):
+        evidence.add(1.5, f"said to be a {domain.item}")
+    elif follows in ("is", "was") and _QUALITY & set(right[1:5]):
+        evidence.add(1.2, "judged by the words after")
+    elif right[:2] == ["came", "out"] or (right[:1] == ["on"] and _ON_SCREEN & set(right[1:4])):
+        evidence.add(1.2, "followed by where or when it was shown")
+    if follows in domain.rivals and follows not in domain.nouns and words.gap(match.last) == " ":
+        evidence.add(-2.5, "followed by the name of another medium")
+    if (
+        follows.isdigit()
+        and len(follows) < 3
+        and words.gap(match.last) == " "
+        and not rated
+        and not _counts(words, match)
+    ):
+        evidence.add(-4.5, f"the number {follows} behind it belongs to another title")
+    if follows in ("of", "to") and specificity <= EVERYDAY + FUNCTION and words.gap(match.last) == " ":
+        evidence.add(-1.0, f"goes on with {follows!r} like an ordinary word")
+    if _is_counted(words, match):
+        evidence.add(-2.5, "counts the word after")
+
+
+def _counts(words: Words, match: TitleMatch) -> bool:
+    """Return True if the number after a match belongs to the next item of a list: ``se7en 2) fargo``."""
+    end = words.spans[match.last + 1][1]
+    return words.text[end : end + 1] in (")", ".", ":")
+
+
+def is_cast(words: Words, last: int) -> bool:
+    """Return True if ``with`` or ``by`` and somebody's name follow, as in ``Speed with Keanu Reeves``."""
+    if last + 2 >= len(words) or words.plain[last + 1] not in ("with", "by", "starring"):
+        return False
+    names = words.plain[last + 2 : last + 4]
+    if names[0] in _SURNAMES or (names[0] in _NAMES and not words.cased):
+        return len(names) > 1
+    known = names[0] in _NAMES
+    return words.capital(last + 2) and (known or (last + 3 < len(words) and words.capital(last + 3)))
+
+
+def _is_counted(words: Words, match: TitleMatch) -> bool:
+    """Return True if a title in digits merely counts what follows: ``21 people``."""
+    if not match.key.isdigit() or match.last + 1 >= len(words):
+        return False
+    ordinary = words.plain[match.last + 1] not in _FUNCTION and not words.capital(match.last + 1)
+    return words.gap(match.last) == " " and ordinary
+
+
+def weigh_place(evidence: Evidence, words: Words, match: TitleMatch, specificity: float) -> None:
+    """Weigh a match that is a whole post or sentence, or the subject of a verdict."""
+    first, last = match.first, match.last
+    starts = words.begins[first] or words.plain[first - 1] in _LEADS or "," in words.gap(first - 1)
+    if not starts:
+        return
+    ends = last + 1 == len(words) or words.begins[last + 1]
+    if ends and words.begins[first]:
+        whole = first == 0 and last + 1 == len(words)
+        evidence.add(2.0 if whole and specificity > EVERYDAY + FUNCTION else 0.8, "stands alone")
+    elif not ends and words.plain[last + 1] in _VERDICTS and words.gap(last) == " ":
+        thing = first == last and match.key in _THINGS
+        evidence.add(1.3 if specificity > EVERYDAY or thing else 0.9, "the subject of a verdict")
+    elif not ends and words.text[words.spans[last][1]] in ":>=" and specificity > EVERYDAY:
+        evidence.add(0.8, "stands before a colon or an arrow")
+
+
+def years_in(words: Words) -> list[int]:
+    """Return the positions of the years in a post."""
+    return [n for n, word in enumerate(words.plain) if word[0] in "12" and _BARE_YEAR.match(word)]
+
+
+def year_near(words: Words, match: TitleMatch) -> tuple[int, bool] | None:
+    """Return the year in brackets right after a match, or bare within four words, and whether it has brackets."""
+    end = words.spans[match.last][1]
+    following = _YEAR_IN_BRACKETS.match(words.text[end : end + 16])
+    if following:
+        return int(following.group(1)), True
+    inside = range(match.first, match.last + 1)
+    for n in range(max(match.first - 3, 0), min(match.last + 4, len(words))):
+        bracketed = words.text[words.spans[n][0] - 1 : words.spans[n][0]] in ("(", "[")
+        if n not in inside and not bracketed and _BARE_YEAR.match(words.plain[n]):
+            return int(words.plain[n]), False
+    return None
