@@ -25,6 +25,7 @@ from recloak._ratings.model import Ratings
 
 _BLOCK_CELLS = 20_000_000
 _FEW_MOVED = 20  # labels that count as moved in every profile, so that a handful makes nobody look active
+_BY_CHANCE = 0.002  # share of the labels that do not fit in a release of the model alone
 _MISSING = 0.002  # chance that a row lacks an item that a member rated: left out by an option, or knowledge is wrong
 MANY_KNOWN = 100  # with so many ratings known a person's own prediction is better than that of the group
 
@@ -45,6 +46,11 @@ class GroupModel:
     size: float  # of a group
     taste: float  # standard deviation of a rating around a prediction
     blur: float  # and of a label around what makes it
+
+    @property
+    def shows_presence(self) -> bool:
+        """Whether rows can tell who rated: they lack items, or more labels than by chance were moved."""
+        return not self.public.is_complete or self.moved > _BY_CHANCE
 
 
 _MODELS: "WeakKeyDictionary[Public, GroupModel]" = WeakKeyDictionary()

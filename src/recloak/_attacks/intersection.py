@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from recloak._attacks.attack import Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings
-from recloak._attacks.link import beliefs, best_bets, bets_won
+from recloak._attacks.link import best_bets, bets_won
+from recloak._attacks.link_beliefs import beliefs
 from recloak._attacks.model import Hits, Line, Public, expected_share
 from recloak._core.errors import InputError
 from recloak._core.intervals import Share, wilson

@@ -3,8 +3,8 @@
 The theorems of Chang et al. claim a confidence of at most 1/k. That is false: given that at least one of k independent
 members rated the item and prior p, the posterior is p / (1 - (1 - p)^k), never below 1/k; and members of a group of
 *similar* users are not independent. So we measure. The attacker is told the target's group (the worst case) and bets on
-ten items. He bets on the items of which he is surest: popular ones, and in a sparse release those of the row, in a
-complete release those whose label departs from a low-rank fit as only real ratings make it.
+ten items of which he is surest; how popularity, the row and its labels tell what was rated he has learned from people
+of other groups (`link_beliefs`).
 """
 
 import itertools
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from recloak._attacks.attack import Attack, DetailChart, Kind
 from recloak._attacks.attack_input import LINK_CAP, AttackInput, Findings
-from recloak._attacks.group_likelihood import GroupModel, group_model_of
-from recloak._attacks.model import Hits, Line, Public
-from recloak._attacks.released_cells import count_cells, rows_of
+from recloak._attacks.link_beliefs import learned_beliefs
+from recloak._attacks.model import Hits, Line, People, Public
+from recloak._attacks.released_cells import count_cells
 from recloak._core.intervals import Share, census, wilson
 from recloak._ratings.model import Ratings
 
@@ -28,8 +28,10 @@ _QUANTILES = (0.5, 0.9, 0.99)
 
 def link(public: Public, ratings: Ratings, targets: NDArray[np.integer], *, k: int) -> Hits:
     """Attack the links of each target; details hold the share k'/|C| over the released cells and the theorems."""
-    bets = best_bets(beliefs(public, ratings, public.owner[targets]))
-    return Hits(bets_won(bets, ratings, targets), details=_confidence(public, ratings, k))
+    bets = best_bets(learned_beliefs(public, ratings, public.owner[targets]))
+    right = bets_right(bets, ratings, targets)
+    won, people = wilson(int(right.sum()), bets.size), People(targets, right / max(bets.shape[1], 1))
+    return Hits(won, details=_confidence(public, ratings, k), people=people)
 
 
 def above_cap(public: Public, ratings: Ratings, cap: float) -> tuple[Hits, float]:
@@ -49,43 +51,6 @@ def betting_on_the_popular(ratings: Ratings, targets: NDArray[np.integer]) -> fl
     """Give the success of somebody who bets on the ten most rated items without looking at the release."""
     popular = np.argsort(-ratings.popularity, kind="stable")[:N_BETS]
     return bets_won(np.tile(popular, (len(targets), 1)), ratings, targets).rate
-
-
-def beliefs(public: Public, ratings: Ratings, profiles: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Return how much the attacker believes in each item, for each of some profiles: (len(profiles), n_items).
-
-    Where the label says nothing, what is left is how popular an item is: common knowledge.
-    """
-    distinct, place = np.unique(profiles, return_inverse=True)
-    return posteriors(group_model_of(public, ratings), distinct)[place]
-
-
-def posteriors(model: GroupModel, profiles: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Return the chance that a member of each profile rated each item, given the published row.
-
-    With p the popularity: p / (1 - (1 - p)^|C|) in a pure row that has the item, and in a padded row p times how much
-    likelier the residual is if this member rated.
-    """
-    rows, size = rows_of(model.public, profiles), model.size
-    p = np.clip(model.popularity[None, :] * model.active[profiles][:, None], 1e-6, 0.95)
-    nobody_else = (1 - p) ** (size - 1)
-    if not model.public.is_complete:
-        return np.where(np.isnan(rows), 0, p / (1 - nobody_else * (1 - p))).astype(np.float32)
-    two = 1 - nobody_else * (1 - p) - size * p * nobody_else  # chance that any two rated, so that ratings moved it
-    moved, still = _densities(model, profiles, rows)
-    likelier = (moved + nobody_else * (still - moved)) / (still + two * (moved - still))
-    return np.clip(p * likelier, 0, 1).astype(np.float32)
-
-
-def _densities(
-    model: GroupModel, profiles: NDArray[np.integer], rows: NDArray[np.float32]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how likely each residual is where ratings moved a label, and where they did not."""
-    square = np.square((rows - model.fit.predict(model.places[profiles])).astype(np.float64))
-    still = model.blur**2
-    moved = still + 2.2 * (model.taste / model.size) ** 2
-    first, second = (np.exp(-0.5 * square / each) / np.sqrt(each) + 1e-9 for each in (moved, still))
-    return first, second
 
 
 def surest(ratings: Ratings, targets: NDArray[np.integer], believed: NDArray[np.float32]) -> Line:
@@ -108,10 +73,13 @@ def best_bets(believed: NDArray[np.float32]) -> NDArray[np.int64]:
 
 def bets_won(bets: NDArray[np.int64], ratings: Ratings, targets: NDArray[np.integer]) -> Share:
     """Count the bets that are right."""
-    right = sum(
-        int(np.isin(bet, ratings.items[ratings.row(int(user))]).sum()) for bet, user in zip(bets, targets, strict=True)
-    )
-    return wilson(right, bets.size)
+    return wilson(int(bets_right(bets, ratings, targets).sum()), bets.size)
+
+
+def bets_right(bets: NDArray[np.int64], ratings: Ratings, targets: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Count the bets on each target that are right."""
+    rows = (ratings.items[ratings.row(int(user))] for user in targets)
+    return np.array([np.isin(bet, row).sum() for bet, row in zip(bets, rows, strict=True)], np.int64)
 
 
 def _confidence(public: Public, ratings: Ratings, k: int) -> dict[str, Any]:
@@ -157,7 +125,7 @@ def _run(given: AttackInput) -> Findings:
     targets, public = given.targets(), given.public_release()
     hits = link(public, given.ratings, targets, k=given.k)
     some = targets[:: max(len(targets) * given.ratings.n_items // _MOST_BELIEFS, 1)]
-    line = surest(given.ratings, some, beliefs(public, given.ratings, public.owner[some]))
+    line = surest(given.ratings, some, learned_beliefs(public, given.ratings, public.owner[some]))
     return Findings(
         hits, Hits(_on_original(given.ratings, targets)), betting_on_the_popular(given.ratings, targets), lines=(line,)
     )

@@ -27,7 +27,6 @@ from recloak._ratings.model import Ratings
 _MOST_TARGETS, _FEWEST_TARGETS = 1000, 300
 _MOST_COMPARED = 40_000_000  # people times groups for one number of known items; beyond, fewer targets
 _FEWEST_SCORED, _MOST_SCORED = 100, 80_000_000  # likewise where each known rating is looked up in each group
-_FEW_MOVED = 0.002  # where so few labels do not fit, that they were moved tells nothing
 _RIDGE = 0.3
 _WIDEST = 3.0  # a sign further out says no more, in standard deviations
 _FOLDS = 5
@@ -136,14 +135,10 @@ def _seen(
 
 def _scores(model: GroupModel, items: NDArray[np.integer], values: Floats) -> tuple[Floats, Floats]:
     """Return how well each group fits and the evidence of presence, which there is none of where no label was moved."""
-    if _moved(model):
+    if model.shows_presence:
         return score_groups(model, items, values)
     nothing = np.zeros(model.public.n_profiles, np.float32)
     return nothing, nothing
-
-
-def _moved(model: GroupModel) -> bool:
-    return not model.public.is_complete or model.moved > _FEW_MOVED
 
 
 def _strangers(
@@ -174,7 +169,7 @@ def _run(given: AttackInput) -> Findings:
     known = given.knowledge.known
     most = _MOST_COMPARED / model.public.n_profiles
     most = int(np.clip(most, _FEWEST_TARGETS, _MOST_TARGETS))
-    if _moved(model):
+    if model.shows_presence:
         each = min(known, given.ratings.n_ratings / given.ratings.n_users) * model.public.n_profiles
         most = min(most, int(np.clip(_MOST_SCORED / each, _FEWEST_SCORED, _MOST_TARGETS)))
     stream = given.randomness.stream("membership", known)

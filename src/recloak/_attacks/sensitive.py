@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from recloak._attacks.attack import Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.group_likelihood import GroupModel, group_model_of
-from recloak._attacks.link import posteriors
+from recloak._attacks.link_beliefs import posteriors
 from recloak._attacks.model import Hits, People
 from recloak._attacks.two_samples import auc_share
 from recloak._core.errors import InputError
