@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as sf
 
-from recloak._core.errors import InternalError, SourceError
+from recloak._core.errors import InternalError, OptionError, SourceError
 from recloak._ratings.model import Scale
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.reader import Reader, reader_named
@@ -33,7 +33,12 @@ _FRACTIONS = ("float", "double")
 
 def open_source(spark: SparkSession, source: str | Iterable[str], options: ReadOptions | None = None) -> SparkSource:
     """Open and check a source: files and folders in any layout, by path or address."""
-    options = (options or ReadOptions()).replace(values=RATINGS.name)  # nothing else is read on Spark
+    options = options or ReadOptions()
+    if options.kind not in (None, RATINGS.name):
+        raise OptionError(f"values must be {RATINGS.name} with engine='spark', got {options.values!r}")
+    if options.table is not None or options.query is not None:
+        raise OptionError("table=... and query=... do not go with engine='spark'")
+    options = options.replace(values=RATINGS.name)  # a source on Spark holds ratings
     paths = SourcePaths.of([source] if isinstance(source, str) else [str(one) for one in source])
     try:
         first = first_of(paths.first_sample(spark), options)
