@@ -189,4 +189,5 @@ def test_the_area_under_the_curve_is_the_share_of_pairs_in_order():
     assert auc(yes, no) == pytest.approx(((pairs + 1) / 2).mean())
     share = auc_share(yes, no)
     assert share.low < share.rate < share.high
+    assert auc_share(yes.astype(np.float32), no.astype(np.float32)) == share
     assert found_at(np.array([3.0, 5, 6]), np.arange(5.0), 0.2) == pytest.approx(2 / 3)

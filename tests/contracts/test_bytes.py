@@ -18,7 +18,8 @@ commit::
 without ``-n``, for each process would write over the others; where ``CI`` is set it is refused. Tables, and the last
 digits of numbers, also depend on the libraries: a failure names those that are not the ones the hashes were made with.
 Compiled code and the library of linear algebra are made for the processor they run on, so last digits can differ on
-another one: there a case whose bytes differ is skipped with that reason, and one whose bytes agree passes.
+another one: there a case whose bytes differ is skipped with that reason, and one whose bytes agree passes. So is an
+audit under another version of numpy, as Python 3.12 and later have it, for its fits use linear algebra; not a release.
 """
 
 import functools
@@ -395,6 +396,8 @@ def compare_with(expected: dict[str, str], case: str, found: dict[str, str]) -> 
     processor = golden.get("processor", host_processor())
     if differing and processor != host_processor():
         pytest.skip(f"bytes differ, and they were made on {processor}, not on {host_processor()}")
+    if differing and case.startswith("audit") and golden["libraries"]["numpy"] != installed()["numpy"]:
+        pytest.skip("digits of an audit differ, and its fits were made with another library of linear algebra")
     hint = f"\n(the hashes were made with other libraries than {', '.join(others)})" if others else ""
     assert not differing, f"{case}: not the bytes they were:\n  " + "\n  ".join(differing) + hint
 

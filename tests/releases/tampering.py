@@ -272,6 +272,7 @@ def _is_possible(manifest: dict[str, Any]) -> bool:
     """Tell whether options could be those of a release."""
     kinds = {"k": int, "mode": str, "paper": bool}
     cap, few, told = manifest["max_link"], manifest["min_raters"], manifest["exposure"]
+    decoys = manifest["decoys"]  # whether any were put in, and how many, cannot be seen from outside
     of_model = few is None and manifest["labels"] == "model" and manifest["mode"] == "padded"
     of_raters = type(few) is int and few >= 1 and manifest["labels"] == "raters"
     return (
@@ -280,7 +281,7 @@ def _is_possible(manifest: dict[str, Any]) -> bool:
         and (of_model or of_raters)
         and (told is None or (list(told) == ["found", "member"] and all(_is_share(one) for one in told.values())))
         and manifest["min_shown"] is None
-        and manifest["decoys"] is None
+        and (decoys is None or (type(decoys) is float and decoys >= 0 and manifest["mode"] == "pure"))
         and (not manifest["paper"] or (manifest["grid"] is None and manifest["min_raters"] == 1))
         and (cap is None or (type(cap) is float and 0 < cap <= 1 and manifest["mode"] == "pure"))
         and manifest["diversity"] in (None, "1,2")

@@ -17,13 +17,18 @@ def auc_share(yes: NDArray[np.floating], no: NDArray[np.floating]) -> Share:
     """Return that chance with its 95 % interval (DeLong, DeLong and Clarke-Pearson 1988, doi:10.2307/2531595)."""
     if not len(yes) or not len(no):
         raise InputError("there are not two kinds of cases to tell apart")
-    ranks = scipy.stats.rankdata(np.concatenate((yes, no)))
-    above_no = (ranks[: len(yes)] - scipy.stats.rankdata(yes)) / len(no)  # of each yes: share of the no below
-    below_yes = 1 - (ranks[len(yes) :] - scipy.stats.rankdata(no)) / len(yes)
+    ranks = _ranks(np.concatenate((yes, no)))
+    above_no = (ranks[: len(yes)] - _ranks(yes)) / len(no)  # of each yes: share of the no below
+    below_yes = 1 - (ranks[len(yes) :] - _ranks(no)) / len(yes)
     rate = float(above_no.mean())
     variance = _spread(above_no) / len(yes) + _spread(below_yes) / len(no)
     reach = Z_95 * float(np.sqrt(variance))
     return Share(rate, max(rate - reach, 0.0), min(rate + reach, 1.0), len(yes) + len(no))
+
+
+def _ranks(scores: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return the ranks from 1 on; since scipy 1.18 those of 32-bit scores are 32-bit too, which loses digits."""
+    return np.asarray(scipy.stats.rankdata(scores.astype(np.float64)))
 
 
 def wider(share: Share, factor: float) -> Share:
