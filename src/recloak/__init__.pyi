@@ -22,8 +22,11 @@ from recloak._library.audit_release import audit as audit
 from recloak._library.compare_leaderboards import fidelity as fidelity
 from recloak._library.compare_releases import frontier as frontier
 from recloak._library.evaluate_release import evaluate as evaluate
+from recloak._library.expand_release import expand as expand
 from recloak._library.inspect_source import Inspection as Inspection
 from recloak._library.inspect_source import inspect as inspect
+from recloak._library.load_release import LoadedRelease as LoadedRelease
+from recloak._library.load_release import load as load
 from recloak._library.publish_source import publish as publish
 from recloak._library.sources import Source as Source
 from recloak._library.sources import read as read
