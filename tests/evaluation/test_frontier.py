@@ -143,7 +143,7 @@ def test_a_run_that_was_killed_goes_on_with_the_points_it_had(source, tmp_path):
         (["--k", "2,x"], "k must be whole numbers"),
         (["--k", "1,5"], "k must be at least 2, got 1"),
         (["--k", "2,61"], "there must be at least k = 61 users with ratings, got 60"),
-        (["--mode", "pure,wild"], "mode must be one of pure, padded"),
+        (["--mode", "pure,wild"], "mode must be one of pure, padded, sampled"),
         (["--holdout", "0"], "holdout must be more than 0"),
     ],
 )

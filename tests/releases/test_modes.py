@@ -107,7 +107,7 @@ assert run(["verify", {str(out)!r}]) == 0
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     shown = " ".join(done.stdout.split())
-    assert "--mode [pure|padded|tiled]" in shown
+    assert "--mode [pure|padded|sampled|tiled]" in shown
     assert "tiled: every item" in shown
 
 
@@ -115,7 +115,7 @@ def test_a_release_of_an_unknown_mode_is_refused_in_one_sentence(tmp_path):
     folder = some_release(some_ratings(), mode="pure", max_link=0.99).write(tmp_path / "out")
     call_it_tiled(folder)
     verdict = verify(folder)
-    assert verdict.problems == ("the release is of mode 'tiled', and this recloak knows pure, padded",)
+    assert verdict.problems == ("the release is of mode 'tiled', and this recloak knows pure, padded, sampled",)
     assert verdict.k_found is None
 
 

@@ -80,6 +80,8 @@ def _tables(folder: Path, ratings: Ratings) -> tuple[pl.DataFrame, pl.DataFrame 
     """
     if (members := _read(folder, "members")) is None:
         return _grouped(_required(folder, "ratings"))
+    if (rows := _read(folder, "ratings")) is not None:
+        return members, _added_up(rows, members)
     padded = padded_table(folder / "profiles.parquet", members["group"].n_unique(), ratings.n_items)
     return members, padded or _required(folder, "profiles")
 
@@ -103,6 +105,12 @@ def _read(folder: Path, name: str) -> pl.DataFrame | None:
     if (path := folder / f"{name}.csv").is_file():
         return pl.read_csv(path, infer_schema_length=None)
     return None
+
+
+def _added_up(rows: pl.DataFrame, members: pl.DataFrame) -> pl.DataFrame:
+    """Return what the rows drawn for each group hold together: every item of one of them, with its mean rating."""
+    cells = rows.join(members, on="user").group_by("group", "item").agg(pl.col("rating").cast(pl.Float64).mean())
+    return cells.with_columns(pl.col("rating").cast(pl.Float32)).sort("group", "item")
 
 
 def _grouped(ratings: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

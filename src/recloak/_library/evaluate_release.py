@@ -45,6 +45,8 @@ def evaluate(
     max_link: float | None = None,
     min_shown: int | None = None,
     decoys: float | None = None,
+    boost: float | None = None,
+    grouping_by: str | None = None,
     paper: bool = False,
     engine: str = "local",
     master: str | None = None,
@@ -68,7 +70,7 @@ def evaluate(
         The folder that says who is who; by default the one that `publish` makes.
     users
         How many users at most are compared with every profile and ranked for.
-    k, mode, grid, labels, min_raters, diversity, max_link, min_shown, decoys, paper
+    k, mode, grid, labels, min_raters, diversity, max_link, min_shown, decoys, boost, grouping_by, paper
         As in `publish`, for the release that ``holdout`` makes.
     engine, master, conf
         ``"local"`` or ``"spark"``; on Spark the target deviation of a folder alone is measured.
@@ -96,7 +98,7 @@ def evaluate(
     """
     made = PublishOptions(
         k=k, mode=mode, grid=grid, labels=labels, min_raters=min_raters, max_link=max_link,
-        min_shown=min_shown, decoys=decoys, paper=paper,
+        min_shown=min_shown, decoys=decoys, boost=boost, grouping_by=grouping_by, paper=paper,
         diversity=diversity_text(diversity),
     )  # fmt: skip
     options = EvaluateOptions(users=users)

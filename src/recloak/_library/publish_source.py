@@ -38,6 +38,8 @@ def publish(
     max_link: float | None = None,
     min_shown: int | None = None,
     decoys: float | None = None,
+    boost: float | None = None,
+    grouping_by: str | None = None,
     paper: bool = False,
     predictor: str = "svd",
     rank: int | None = None,
@@ -65,7 +67,8 @@ def publish(
     k
         Every row is shared by at least this many users.
     mode
-        ``"padded"``: a row has every item; ``"pure"``: the items that someone in the group rated.
+        ``"padded"``: a row has every item; ``"pure"``: the items that someone in the group rated; ``"sampled"``: rows
+        are drawn for each group, as many as it has members and nobody's own.
     grid
         The step of the published grid of labels, or ``"none"``; by default chosen by mode.
     labels
@@ -81,6 +84,11 @@ def publish(
         Pure: leave out items that fewer members than this rated.
     decoys
         Pure: for each item of a row add so many that nobody in the group rated, from the rows of near groups.
+    boost
+        Sampled: how much of the items drawn for a group comes from its nearest groups instead of its own members,
+        from 0 to 1; by default 0.5.
+    grouping_by
+        Sampled: put people together by ``"taste"``, by the ``"items"`` they rate, or by ``"both"``, the default.
     paper
         The paper's literal behaviour: labels of the raters, one is enough, no grid.
     predictor, rank, iterations, tolerance
@@ -122,7 +130,7 @@ def publish(
     """
     options = PublishOptions(
         k=k, mode=mode, grid=grid, labels=labels, min_raters=min_raters, max_link=max_link,
-        min_shown=min_shown, decoys=decoys, paper=paper,
+        min_shown=min_shown, decoys=decoys, boost=boost, grouping_by=grouping_by, paper=paper,
         diversity=diversity_text(diversity),
     )  # fmt: skip
     padding = PadOptions(predictor=predictor, rank=rank, iterations=iterations, tolerance=tolerance)
@@ -131,6 +139,7 @@ def publish(
         raise OptionError(f"padder=... predicts by itself; leave {idle}=... out")
     spark = on_spark(engine, master, conf)
     writing = WriteOptions(layout=layout, format=format, size_limit=size_limit)
+    writing.for_mode(mode)
     if out is None and (spark or private is not None or writing != WriteOptions()):
         names = "engine='spark', private=..., layout=..., format=... and size_limit=..."
         raise OptionError(f"{names} need out, the folder to write")
@@ -142,7 +151,7 @@ def publish(
         session = master, tuple(conf)
         return _on_spark(source, folders, writing, options, padding, padder, generator, session)
     ratings = explicit_ratings(source, "publish")
-    layout = None if folders is None else _announced(ratings, options, writing, padding)
+    layout = None if folders is None else _announced(ratings, options, writing.for_mode(mode), padding)
     release = _made(ratings, options, padding, padder, generator)
     if folders is None:
         return release

@@ -84,10 +84,12 @@ def _shortest(scale: Scale, step: float, n_values: int) -> float:
 def default_step(scale: Scale, mode: str) -> float:
     """Return the default step of a mode: the widest 1, 2 or 5 times a power of ten of which enough fit the scale.
 
-    On a scale from 1 to 5 that is 0.1 (padded) and 0.5 (pure).
+    On a scale from 1 to 5 that is 0.1 (padded) and 0.5 (pure); drawn ratings take the source's own values.
     """
     if scale.span == 0:
         return 1.0
+    if MODES[mode].is_drawn and scale.step is not None:
+        return scale.step
     return round_below(scale.span / MODES[mode].grid_steps)
 
 

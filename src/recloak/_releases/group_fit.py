@@ -29,8 +29,8 @@ _LEAST_SHARE = 1e-6  # no prior variance falls below this share of the noise: su
 
 def fit_groups(ratings: Ratings, padding: Padding, grouping: Grouping) -> GroupMeans:
     """Return bias and factors of each group, fitted to all ratings of its members."""
-    noise, prior = _levels(ratings, padding)
-    beliefs, level = _items(ratings, padding, noise, prior), noise * grouping.k * _NOISE_SHARE
+    noise, prior = rating_levels(ratings, padding)
+    beliefs, level = item_beliefs(ratings, padding, noise, prior), noise * grouping.k * _NOISE_SHARE
     found = [
         solve_rows(rows, beliefs, mu=padding.mu, noise=level, prior=prior)[0].mean
         for rows in _pooled(ratings, grouping)
@@ -44,7 +44,7 @@ def fit_groups(ratings: Ratings, padding: Padding, grouping: Grouping) -> GroupM
     )
 
 
-def _levels(ratings: Ratings, padding: Padding) -> tuple[float, NDArray[np.float64]]:
+def rating_levels(ratings: Ratings, padding: Padding) -> tuple[float, NDArray[np.float64]]:
     """Measure the noise of the model on evenly spaced ratings, and the mean square of each factor and of the bias."""
     some = np.arange(0, ratings.n_ratings, -(-ratings.n_ratings // _SAMPLE))
     users = np.searchsorted(ratings.indptr, some, side="right") - 1
@@ -54,7 +54,7 @@ def _levels(ratings: Ratings, padding: Padding) -> tuple[float, NDArray[np.float
     return noise, np.maximum(np.append(*squares), _LEAST_SHARE * noise)
 
 
-def _items(ratings: Ratings, padding: Padding, noise: float, prior: NDArray[np.float64]) -> Beliefs:
+def item_beliefs(ratings: Ratings, padding: Padding, noise: float, prior: NDArray[np.float64]) -> Beliefs:
     """Return what is believed about the items: the padding's numbers, each as sure as its ratings can make it."""
     mean = np.column_stack((padding.item_factors, padding.item_bias)).astype(np.float32)
     own = np.maximum(np.square(mean, dtype=np.float64).mean(0), _LEAST_SHARE * noise)

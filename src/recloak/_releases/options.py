@@ -12,7 +12,7 @@ from recloak._releases.model.release_format import TABLES, Diversity
 from recloak._releases.predictors import PREDICTORS
 
 LABELS = ("model", "raters")
-_MODE = option("padded", choices=MODES)
+_MODE = option("padded", choices=MODES, spark=[mode.name for mode in MODES.values() if mode.on_spark])
 _LABELS = option(
     None,
     f"{', '.join(modes_with('labels'))}: labels of the model alone, or moved by the raters' own ratings, which shows "
@@ -36,6 +36,20 @@ _DECOYS = option(
     at_most=20,
 )
 _GRID = option(None, "step of the published grid of labels, or none; by default chosen per mode")
+GROUPING_BY = ("taste", "items", "both")
+_BOOST = option(
+    None,
+    f"{', '.join(modes_with('boost'))}: how much of the items drawn for a group comes from its 20 nearest groups "
+    "instead of its own members, from 0 to 1 [default: 0.5]",
+    at_least=0,
+    at_most=1,
+)
+_GROUPING_BY = option(
+    None,
+    f"{', '.join(modes_with('grouping_by'))}: put people together who rate alike, who rate the same items, or both "
+    "[default: both]",
+    choices=GROUPING_BY,
+)
 RANK = 22
 MOST_FACTORS = 510
 _LOW_RANK = 5
@@ -109,7 +123,8 @@ class WriteOptions(Options):
     layout: str | None = option(
         None,
         "long: a row per user; grouped: per group; factors: a few numbers per group and item, from which recloak load "
-        f"and expand compute cells [default: {_LAYOUT}, factors where that is above the size limit]",
+        f"and expand compute cells; drawn: the rows of mode {', '.join(modes_with('boost'))}, which has no other "
+        f"[default: {_LAYOUT}, factors where that is above the size limit]",
         choices=tuple(TABLES),
         spark=("long", "grouped"),
     )
@@ -125,6 +140,13 @@ class WriteOptions(Options):
     def chosen_layout(self) -> str:
         """The layout asked for, or the default."""
         return self.layout or _LAYOUT
+
+    def for_mode(self, mode: str) -> WriteOptions:
+        """Return the options with a layout that the mode has; raise OptionError where another's was asked for."""
+        layouts = MODES[mode].layouts
+        if self.layout is not None and self.layout not in layouts:
+            raise OptionError(f"layout must be {' or '.join(layouts)} for mode {mode}, got {self.layout!r}")
+        return self if _LAYOUT in layouts else self.replace(layout=layouts[0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +165,8 @@ class PublishOptions(Options):
     max_link: float | None = _MAX_LINK
     min_shown: int | None = _MIN_SHOWN
     decoys: float | None = _DECOYS
+    boost: float | None = _BOOST
+    grouping_by: str | None = _GROUPING_BY
     diversity: str | None = option(None, "B,L or all,L: any B items rated together stand in at least L groups")
     paper: bool = option(
         False,
@@ -151,6 +175,9 @@ class PublishOptions(Options):
 
     def check(self) -> None:
         """Raise OptionError if options contradict each other or cannot be read."""
+        for name in ("boost", "grouping_by", "diversity", "paper", "min_raters"):
+            if getattr(self, name) not in (None, False):
+                MODES[self.mode].require_taken(name)
         if self.paper and (self.min_raters not in (None, 1) or self.grid not in (None, "none")):
             raise OptionError("paper means min_raters 1 and no grid; leave both out or leave paper out")
         if self.paper and self.labels == "model":

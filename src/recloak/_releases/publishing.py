@@ -1,10 +1,7 @@
 """Publish: pad, group, homogenise, diversify and name afresh in one call; each step can be called on its own."""
 
-import hashlib
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +12,11 @@ from recloak._core.randomness import Randomness, Rng, randomness
 from recloak._ratings.model import Ratings
 from recloak._releases.decoys import add_decoys
 from recloak._releases.diversity import diversify
-from recloak._releases.grid import Grid, make_grid
+from recloak._releases.drawn_rows.drawn_release import make_drawn, publish_drawn
+from recloak._releases.grid import make_grid
 from recloak._releases.group import GroupOptions, group
 from recloak._releases.homogenise import group_rows, profiles_of, tally_for
-from recloak._releases.model.manifest import Facts
+from recloak._releases.model.modes import MODES
 from recloak._releases.model.steps import Grouping, Padding
 from recloak._releases.options import PadOptions, PublishOptions
 from recloak._releases.pad import pad
@@ -27,23 +25,7 @@ from recloak._releases.profiles import Profiles, SparseProfiles
 from recloak._releases.rating_tally import Tally, count_raters
 from recloak._releases.release import Release, release
 from recloak._releases.row_exposure import measure_rows
-
-
-@dataclass
-class StepLog:
-    """The numbered steps that were done, with the seconds each took."""
-
-    steps: list[dict[str, Any]] = field(default_factory=list)
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[dict[str, Any]]:
-        """Time a step; what is put into the mapping is kept with it."""
-        notes: dict[str, Any] = {}
-        start, cpu = time.perf_counter(), time.process_time()
-        yield notes
-        took = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu}
-        rounded = {unit: round(value, 3) for unit, value in took.items()}
-        self.steps.append({"step": len(self.steps) + 1, "name": name, **notes, **rounded})
+from recloak._releases.step_log import StepLog, account_of, facts_of, padding_account
 
 
 def publish(
@@ -65,6 +47,8 @@ def publish(
     rng, log = randomness(rng), StepLog()
     ratings = require_publishable(ratings, options)
     predicting = padding_for(options, pad_options)
+    if MODES[options.mode].is_drawn:
+        return publish_drawn(ratings, options, predicting, padder, rng, log)
     with log.step("pad") as notes:
         padding = pad(ratings, predicting, padder=padder, rng=rng.child("pad"))
         notes["rank"] = padding.rank
@@ -73,10 +57,7 @@ def publish(
         grouping = group(padding, choice, ratings=ratings, rng=rng.child("group"))
         grouping.require_bounds()
         notes["n_groups"] = grouping.n_groups
-    made_by = {
-        "padding": predicting.to_mapping() if padder is None else {"padder": "own", "sha256": _digest(padding)},
-        "grouping": choice.to_mapping(),
-    }
+    made_by = {"padding": padding_account(padding, predicting, padder), "grouping": choice.to_mapping()}
     return make_release(ratings, padding, grouping, options, rng, log, made_by)
 
 
@@ -94,13 +75,6 @@ def grouping_for(options: PublishOptions, chosen: GroupOptions | None) -> GroupO
     return (chosen or GroupOptions()).replace(k=options.k, rows=rows)
 
 
-def _digest(padding: Padding) -> str:
-    digest = hashlib.sha256(repr(padding.mu).encode())
-    for array in (padding.user_bias, padding.item_bias, padding.user_factors, padding.item_factors):
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
-
-
 def make_release(
     ratings: Ratings, padding: Padding, grouping: Grouping, options: PublishOptions, rng: Randomness,
     log: StepLog | None = None, made_by: Mapping[str, Any] | None = None,
@@ -110,6 +84,8 @@ def make_release(
     ``made_by`` says how padding and groups were made; it goes into the account and decides the names.
     """
     log, made_by = log or StepLog(), dict(made_by or {})
+    if MODES[options.mode].is_drawn:
+        return make_drawn(ratings, padding, grouping, options, rng, log, made_by)
     grid = make_grid(ratings.scale, options.mode, options.homogenising.grid)
     with log.step("homogenise") as notes:
         homogenising = options.homogenising
@@ -143,13 +119,7 @@ def make_release(
             exposure = measure_rows(profiles, ratings, grouping, rng.child("release"))
             notes.update(exposure._asdict())
         facts = replace(facts, exposure=exposure)
-    account = {
-        "seed": rng.seed,
-        "options": options.to_mapping(),
-        "counts": {"n_users": ratings.n_users, "n_items": ratings.n_items, "n_ratings": ratings.n_ratings},
-        "steps": log.steps,
-        **made_by,
-    }
+    account = account_of(ratings, options, rng, log, made_by)
     recipe = {"options": options.recipe, **made_by}
     with log.step("name afresh"):
         made = release(profiles, ratings, grouping, facts, rng=rng.child("release"), recipe=recipe)
@@ -201,25 +171,6 @@ def confidence_of(n_cells: NDArray[np.int64]) -> dict[str, Any]:
         "single_rater_share": round(float(n_cells[1].sum() / weights.sum()), 4),
         "link_confidence": {**quantiles, "max": round(float(shares.max()), 4)},
     }
-
-
-def facts_of(options: PublishOptions, grid: Grid, **counts: Any) -> Facts:
-    """Return what is true of a release; ``counts`` are the numbers of users, items, ratings and groups."""
-    labels = options.homogenising.labels_of
-    return Facts(
-        k=options.k,
-        mode=options.mode,
-        grid=grid.step,
-        labels=labels,
-        min_raters=None if labels == "model" else options.homogenising.min_raters,
-        diversity=options.wanted_diversity,
-        paper=options.paper,
-        scale=replace(grid.scale, low=grid.scale.low + 0.0, high=grid.scale.high + 0.0),  # zero has no sign
-        max_link=options.max_link,
-        min_shown=options.min_shown,
-        decoys=options.decoys,
-        **counts,
-    )
 
 
 def items_shown(profiles: Profiles) -> NDArray[np.bool_]:

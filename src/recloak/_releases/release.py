@@ -21,8 +21,10 @@ from recloak._core.randomness import Rng, randomness
 from recloak._core.results import Tabular, counted, plural, sizes_only
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
+from recloak._releases.drawn_rows.canonical_users import in_order
 from recloak._releases.factor_layout import FactorProfiles, as_factors
 from recloak._releases.model.manifest import Facts
+from recloak._releases.model.modes import MODES
 from recloak._releases.model.release_format import BLOCK_CELLS
 from recloak._releases.model.steps import Grouping
 from recloak._releases.options import FACTORS, WriteOptions
@@ -74,6 +76,7 @@ class Release(Tabular):
     account: dict[str, Any] = field(default_factory=dict)  # private
     folder: Path | None = None
     private: Path | None = None
+    canonical: NDArray[np.int64] | None = None  # private: the users of drawn rows in an order free of their ids
 
     def __post_init__(self) -> None:
         make_read_only(self.group_order, self.user_order, self.groups)
@@ -96,14 +99,17 @@ class Release(Tabular):
         cells = self.facts.n_groups * self.facts.n_items
         if isinstance(profiles, FactorProfiles):
             return FACTORS
+        if self.canonical is not None:
+            return MODES[self.facts.mode].layouts[0]
         large = cells > _MOST_CELLS_WRITTEN and isinstance(profiles, FullProfiles) and not len(profiles.items)
         return FACTORS if large else WriteOptions().chosen_layout
 
     def named(self, layout: str | None = None, format: str = "parquet") -> Self:  # noqa: A002 (the command line's name)
         """Return the same release under the names that it carries when it is written so."""
-        layout = WriteOptions(layout=layout).chosen_layout
+        layout = WriteOptions(layout=layout).for_mode(self.facts.mode).chosen_layout
         key = key_of_copy(self.key, layout, format)
         user_order = keyed_order(key, "users", len(self.user_order))
+        user_order = user_order if self.canonical is None else self.canonical[user_order]
         group_order = keyed_order(key, "groups", len(self.group_order))
         inside = self.group_order[self.groups[np.argsort(self.user_order)]]  # user of the source -> group of profiles
         groups = np.argsort(group_order)[inside[user_order]]
@@ -115,9 +121,15 @@ class Release(Tabular):
 
     def blocks(self, layout: str = "grouped") -> Iterator[ProfileBlock]:
         """Give the profiles group by group (grouped) or user by user (long), in bounded memory."""
-        rows = self.group_order[self.groups] if layout == "long" else self.group_order
+        rows = self._rows_of_users() if layout in ("long", "drawn") else self.group_order
         for start, stop in _cuts(self.profiles.counts[rows]):
             yield ProfileBlock(np.arange(start + 1, stop + 1), self.profiles.rows(rows[start:stop]))
+
+    def _rows_of_users(self) -> NDArray[np.int64]:
+        """Return the profile of each published user: that of the group, or the one drawn."""
+        if self.canonical is None:
+            return self.group_order[self.groups]
+        return np.argsort(self.canonical)[self.user_order]
 
     def code_blocks(self, profiles: FullProfiles) -> Iterator[tuple[NDArray[np.int32], NDArray[np.uint8]]]:
         """Give full profiles group by group: the groups' names, and their labels as numbers of the grid's values."""
@@ -197,11 +209,25 @@ def release(
     rng: Rng = None,
     recipe: Any = None,
     account: dict[str, Any] | None = None,
+    canonical: NDArray[np.int64] | None = None,
 ) -> Release:
-    """Give users and groups fresh names in a random order; ``recipe`` is all that was chosen to make the release."""
-    key = secret_key(ratings, grouping.labels, [recipe, facts.recipe], randomness(rng))
-    in_order = np.arange(grouping.n_groups), np.arange(ratings.n_users)
-    return Release(facts, profiles, *in_order, grouping.labels.astype(np.int64), ratings, key, account or {}).named()
+    """Give users and groups fresh names in a random order; ``recipe`` is all that was chosen to make the release.
+
+    Of drawn rows, ``canonical`` is an order of the users that is free of their ids; so then are the names.
+    """
+    named_by = (ratings, grouping.labels) if canonical is None else _without_ids(ratings, grouping, canonical)
+    key = secret_key(*named_by, [recipe, facts.recipe], randomness(rng))
+    plain = np.arange(grouping.n_groups), np.arange(ratings.n_users)
+    made = Release(
+        facts, profiles, *plain, grouping.labels.astype(np.int64), ratings, key, account or {}, canonical=canonical
+    )
+    return made.named()
+
+
+def _without_ids(
+    ratings: Ratings, grouping: Grouping, canonical: NDArray[np.int64]
+) -> tuple[Ratings, NDArray[np.int32]]:
+    return in_order(ratings, canonical), grouping.labels[canonical]
 
 
 def _shown(profiles: Profiles, layout: str) -> Profiles:

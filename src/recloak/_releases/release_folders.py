@@ -58,7 +58,8 @@ def write_release(
     file_format: str = "parquet",
 ) -> Path:  # fmt: skip
     """Write both folders of a release or neither; return the public one."""
-    layout = WriteOptions(layout=layout or release.usual_layout, format=file_format).chosen_layout
+    writing = WriteOptions(layout=layout or release.usual_layout, format=file_format)
+    layout = writing.for_mode(release.facts.mode).chosen_layout
     release = release.named(layout, file_format)
     public, hidden = check_folders(folder, private)
     with both_or_none(public, hidden) as (aside, hidden_aside):

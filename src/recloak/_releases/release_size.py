@@ -52,10 +52,11 @@ def plan_size(counts: Counts, options: PublishOptions, writing: WriteOptions, ra
     """Return what publishing such a source will write; ``rank`` is the number of factors of its model."""
     if writing.chosen_layout == FACTORS:
         return _plan_factors(counts, options, writing.format, RANK if rank is None else rank)
-    complete, long = MODES[options.mode].is_complete, writing.chosen_layout == "long"
+    mode, long = MODES[options.mode], writing.chosen_layout == "long"
+    complete = mode.is_complete
     n_groups = max(counts.n_users // options.k, 1)
     cells = n_groups * counts.n_items
-    cells = cells if complete else min(counts.n_ratings, cells)
+    cells = cells if complete else counts.n_ratings if mode.is_drawn else min(counts.n_ratings, cells)
     rows = cells * -(-counts.n_users // n_groups) if long else cells
     n_values = len(make_grid(counts.scale, options.mode, options.homogenising.grid).values)
     packed = complete and not long and writing.format == "parquet" and 0 < n_values <= 256

@@ -25,10 +25,11 @@ from recloak._releases.group import GroupOptions
 from recloak._releases.model.manifest import Facts
 from recloak._releases.model.release_format import Verdict
 from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
-from recloak._releases.publishing import StepLog, confidence_of, facts_of, padding_for, require_enough
+from recloak._releases.publishing import confidence_of, padding_for, require_enough
 from recloak._releases.release import FolderRelease
 from recloak._releases.release_folders import about_release, require_pass, write_account, write_card_and_manifest
 from recloak._releases.release_size import Counts, announce
+from recloak._releases.step_log import StepLog, facts_of
 from recloak._spark.array_cells import address, array, row_batch, row_by_row, rows_of
 from recloak._spark.bin_groups import Plan, group_bins
 from recloak._spark.naming import secret_key

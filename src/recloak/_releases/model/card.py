@@ -28,7 +28,7 @@ def data_card(facts: Facts, layout: str, file_format: str) -> str:
         "## What is not promised",
         _list(not_promised(facts)),
         "## How to check and use it",
-        _usage(layout, file_format),
+        _usage(facts, layout, file_format),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -36,7 +36,7 @@ def data_card(facts: Facts, layout: str, file_format: str) -> str:
 def _summary(facts: Facts) -> str:
     return (
         f"{facts.n_ratings:,} ratings of {facts.n_items:,} items by {facts.n_users:,} people, in {facts.n_groups:,} "
-        f"groups of at least {facts.k} who all share one row of items and ratings. Made with recloak by Predictive "
+        f"groups of at least {facts.k} {MODES[facts.mode].people} Predictive "
         f"Anonymization (Chang, Thompson, Wang, Yao), mode *{facts.mode}*"
         + (", in the literal form of the paper." if facts.paper else ".")
     )
@@ -45,7 +45,7 @@ def _summary(facts: Facts) -> str:
 def _files(facts: Facts, layout: str, file_format: str) -> str:
     lines, factors = [], facts.rank is not None
     for table, file in table_names(layout, file_format).items():
-        columns = "; ".join(f"`{column}`: {_MEANINGS[column]}" for column in TABLES[layout][table])
+        columns = "; ".join(f"`{column}`: {_meaning_of(column, facts)}" for column in TABLES[layout][table])
         columns += f"; `f1` to `f{facts.rank}`: its factors" if facts.rank and table in FACTOR_TABLES else ""
         lines.append(f"- `{file}`: {columns}.")
     lines.append("- `manifest.json`: the same facts for programs, with the SHA-256 of each file.")
@@ -55,10 +55,7 @@ def _files(facts: Facts, layout: str, file_format: str) -> str:
         lines.append(
             "\nThe rows of a person are those of the person's group: join `members` and `profiles` on `group`."
         )
-    lines.append(
-        "\n**Split groups, not people, into train and test.** The members of a group have the same row: if some "
-        "of them lie in the one part and some in the other, the test asks for rows that were trained on."
-    )
+    lines.append(f"\n{MODES[facts.mode].splitting}")
     return "\n".join(lines)
 
 
@@ -71,6 +68,11 @@ def _formula(facts: Facts) -> str:
     )
 
 
+def _meaning_of(column: str, facts: Facts) -> str:
+    drawn = column == "user" and MODES[facts.mode].is_drawn
+    return "a fresh random number that stands for one drawn row" if drawn else _MEANINGS[column]
+
+
 def _meaning(facts: Facts) -> str:
     return (
         f"Ratings lie between {facts.scale.low:g} and {facts.scale.high:g}. {facts.label_meaning} A row is therefore "
@@ -80,7 +82,8 @@ def _meaning(facts: Facts) -> str:
 
 def _popularity(facts: Facts) -> list[str]:
     """Say how to estimate the popularity of an item from the rows, where they hold just what was rated."""
-    if MODES[facts.mode].is_complete or facts.decoys or facts.min_shown or facts.max_link or facts.diversity:
+    mode = MODES[facts.mode]
+    if mode.is_complete or mode.is_drawn or facts.decoys or facts.min_shown or facts.max_link or facts.diversity:
         return []
     return [
         "## How popular an item is",
@@ -93,8 +96,8 @@ def _list(sentences: list[str]) -> str:
     return "\n".join(f"- {sentence}" for sentence in sentences)
 
 
-def _usage(layout: str, file_format: str) -> str:
-    check = "`recloak verify .` re-derives from these files alone that every row is shared by at least k people.\n\n"
+def _usage(facts: Facts, layout: str, file_format: str) -> str:
+    check = f"`recloak verify .` re-derives from these files alone that {MODES[facts.mode].checked}.\n\n"
     if layout == "factors":
         return (
             f'{check}```python\nimport recloak\n\nrelease = recloak.load(".")\n'

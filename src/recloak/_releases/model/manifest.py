@@ -57,6 +57,8 @@ class Facts:
     mean: float | None = None  # of the layout factors: the mean, to which biases and factors add
     precision: float | None = None  # and the step of which all its numbers are multiples
     rank: int | None = None  # and the number of factors
+    boost: float | None = None  # of drawn rows: the part of the near groups in a tally
+    holders: int | None = None  # of drawn rows: the fewest people behind a tally of an item or a link between items
 
     @property
     def recipe(self) -> dict[str, Any]:
@@ -76,8 +78,7 @@ class Facts:
 def promised(facts: Facts) -> list[str]:
     """Return the sentences that a release promises; `recloak verify` checks each from the public files."""
     sentences = [
-        f"Every user shares the whole row, items and ratings, with at least {facts.k - 1} other users "
-        f"(k-anonymity, k = {facts.k}).",
+        MODES[facts.mode].guarantee.format(k=facts.k, others=facts.k - 1),
         "Users and groups carry fresh random names that nothing here links to the source.",
     ]
     if facts.grid is not None:
@@ -95,6 +96,11 @@ def promised(facts: Facts) -> list[str]:
             "the source by its owner)."
         )
     sentences.extend(MODES[facts.mode].promised)
+    if facts.holders is not None:
+        sentences.append(
+            f"What links two items is held by at least {facts.holders} people, and an item that fewer rated is drawn "
+            "for all groups alike (by the method; the verifier cannot see it)."
+        )
     if facts.diversity is not None:
         sentences.append(
             f"In the rows of at least {facts.diversity.l} distinct groups stands {_sets(facts.diversity)} "
@@ -118,8 +124,7 @@ def _sets(diversity: Diversity) -> str:
 def not_promised(facts: Facts) -> list[str]:
     """Return the sentences about what a release does not promise, so that nobody relies on it."""
     sentences = [
-        "That nobody can tell which items a person rated: whoever knows a person's group learns that some of its "
-        "members rated an item, with a confidence of raters divided by members, which can exceed 1/k.",
+        MODES[facts.mode].links,
         "Safety together with another release of the same people: two different groupings can be intersected.",
         "Differential privacy: a rating depends on the data of the members of its group.",
     ]
@@ -178,6 +183,7 @@ def manifest_of(facts: Facts, layout: str, file_format: str, files: dict[str, di
         "mean": _as_float(facts.mean),
         "precision": _as_float(facts.precision),
         "rank": facts.rank,
+        **({} if facts.holders is None else {"boost": _as_float(facts.boost), "holders": facts.holders}),
         "n_users": facts.n_users,
         "n_items": facts.n_items,
         "n_ratings": facts.n_ratings,
@@ -202,7 +208,8 @@ def facts_in(manifest: dict[str, Any]) -> Facts:
     said["scale"] = Scale(low, high, None)
     said["diversity"] = None if said["diversity"] is None else Diversity.parse(said["diversity"])
     said["exposure"] = None if said["exposure"] is None else RowExposure(**said["exposure"])
-    said |= {name: _as_float(said[name]) for name in ("grid", "max_link", "decoys", "mean", "precision")}
+    floats = ("grid", "max_link", "decoys", "mean", "precision", "boost")
+    said |= {name: _as_float(said[name]) for name in floats}
     return Facts(**said)
 
 

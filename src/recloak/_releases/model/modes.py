@@ -41,6 +41,15 @@ class Mode:
         and ``max_link`` on missing items.
     refused
         Options that this mode does not take, each with the reason.
+    is_drawn
+        Whether rows are drawn for groups, one for each member, instead of being shared by a group.
+    layouts
+        How a release may be laid out; the first is the usual one.
+    guarantee, people, links, splitting, checked
+        Sentences and clauses of manifest and card about what members of a group have in common; ``{k}`` and
+        ``{others}`` stand for k and k - 1.
+    on_spark
+        Whether the Spark engine has it too.
 
     Examples
     --------
@@ -61,6 +70,22 @@ class Mode:
     promised: tuple[str, ...] = ()
     not_promised: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
+    is_drawn: bool = False
+    layouts: tuple[str, ...] = ("grouped", "long", "factors")
+    guarantee: str = (
+        "Every user shares the whole row, items and ratings, with at least {others} other users (k-anonymity, k = {k})."
+    )
+    people: str = "who all share one row of items and ratings. Made with recloak by"
+    links: str = (
+        "That nobody can tell which items a person rated: whoever knows a person's group learns that some of its "
+        "members rated an item, with a confidence of raters divided by members, which can exceed 1/k."
+    )
+    splitting: str = (
+        "**Split groups, not people, into train and test.** The members of a group have the same row: if some "
+        "of them lie in the one part and some in the other, the test asks for rows that were trained on."
+    )
+    checked: str = "every row is shared by at least k people"
+    on_spark: bool = True
 
     def require_taken(self, option: str) -> None:
         """Raise OptionError if this mode does not take an option."""
@@ -87,6 +112,16 @@ _RATERS_LEAKS = (
     "of the model alone do none of this.",
 )
 
+_SAMPLED_LEAKS = (
+    "That a person cannot be found, or be told to be in the data: what a group's members rated is more frequent in its "
+    "rows, and members' tastes move their ratings. What that gives away is measured, not bounded: see docs/publish.md "
+    "for figures, and `recloak audit` measures it on a release.",
+    "k-anonymity of identical rows: every row is one of its own. What holds instead is that the rows of a group would "
+    "be the same, byte by byte, if its members changed places.",
+)
+_SHARED = "a row of this mode is shared by a group, not drawn"
+_DRAWN = "rows of this mode are drawn, not shared by a group"
+
 _ALL = (
     Mode(
         name="pure",
@@ -103,7 +138,10 @@ _ALL = (
             "That nobody can tell what a person did not rate: an item missing from a row was rated by "
             "{none}{unless_capped}.",
         ),
-        refused={"labels": "the items of a pure row are those that its raters chose, and so are their labels"},
+        refused={
+            "labels": "the items of a pure row are those that its raters chose, and so are their labels",
+            **dict.fromkeys(("boost", "grouping_by"), _SHARED),
+        },
     ),
     Mode(
         name="padded",
@@ -117,9 +155,43 @@ _ALL = (
         "ratings together; no single cell holds anybody's own rating",
         leaks={"model": _MODEL_LEAKS, "raters": _RATERS_LEAKS},
         promised=("Every group has a rating for every item, so that the presence of an item tells nothing.",),
-        refused=dict.fromkeys(
-            ("max_link", "min_shown", "decoys"), "a padded row has every item, so that its presence tells nothing"
+        refused={
+            **dict.fromkeys(
+                ("max_link", "min_shown", "decoys"), "a padded row has every item, so that its presence tells nothing"
+            ),
+            **dict.fromkeys(("boost", "grouping_by"), _SHARED),
+        },
+    ),
+    Mode(
+        name="sampled",
+        text="rows drawn for the group, as many as it has members and nobody's own",
+        is_complete=False,
+        grid_steps=8,
+        label="",
+        label_of_few="",
+        label_of_model="A rating was drawn: a model's prediction for a taste near that of the group, and chance that "
+        "is correlated as ratings of the source are, cut so that each value is as frequent as in the source",
+        leaks={"model": _SAMPLED_LEAKS},
+        exact_averages="",
+        promised=(
+            "No row is a person's own, and nothing here depends on which member of a group is which: a row was drawn "
+            "from what its group's members rated together, the same of near groups, and what is common to everybody.",
         ),
+        refused={
+            "labels": "its ratings are drawn from the model alone",
+            **dict.fromkeys(("max_link", "min_shown", "decoys", "diversity", "paper", "min_raters"), _DRAWN),
+        },
+        is_drawn=True,
+        layouts=("drawn",),
+        guarantee="Every row was drawn for a group of at least {k} people, one row for each member, and the rows of a "
+        "group are exchangeable.",
+        people="for whom as many rows were drawn. Made with recloak after",
+        links="That nobody can tell which items a person rated: whoever knows a person's group learns what its members "
+        "rated more often than others.",
+        splitting="Rows can be split into train and test like those of people; `members` says for which group a row "
+        "was drawn.",
+        checked="every row was drawn for a group of at least k people",
+        on_spark=False,
     ),
 )
 

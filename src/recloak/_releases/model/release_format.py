@@ -26,6 +26,7 @@ TABLES: dict[str, dict[str, tuple[str, ...]]] = {
     "long": {"ratings": ("user", "item", "rating")},
     "grouped": {"profiles": ("group", "item", "rating"), "members": ("user", "group")},
     "factors": {"groups": ("group", "bias"), "items": ("item", "bias"), "members": ("user", "group")},
+    "drawn": {"ratings": ("user", "item", "rating"), "members": ("user", "group")},
 }
 FACTOR_TABLES = ("groups", "items")  # whose columns go on with f1, f2, ... for the factors of a row
 

@@ -58,6 +58,8 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "mean": (float, type(None)),
     "precision": (float, type(None)),
     "rank": (int, type(None)),
+    "boost": (float,),
+    "holders": (int,),
     "n_users": (int,),
     "n_items": (int,),
     "n_ratings": (int,),
@@ -77,6 +79,8 @@ _LATER = (
     "mean",
     "precision",
     "rank",
+    "boost",
+    "holders",
 )  # fields that the first releases do not have; they promise nothing of the kind
 
 
@@ -119,17 +123,22 @@ class Claims:
     @property
     def leaves_out(self) -> bool:
         """Whether an option of the release may leave an item out altogether."""
-        return self.max_link is not None or self.manifest.get("min_shown") is not None
+        return self.is_drawn or self.max_link is not None or self.manifest.get("min_shown") is not None
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether every user has a row that was drawn for a group."""
+        return MODES[self.mode].is_drawn
 
     @property
     def row_name(self) -> str:
         """What a row of cells belongs to: ``user`` or ``group``."""
-        return "user" if self.layout == "long" else "group"
+        return "user" if "ratings" in TABLES[self.layout] else "group"
 
     @property
     def n_names(self) -> int:
         """How many users or groups have a row of cells."""
-        return self.n_users if self.layout == "long" else self.n_groups
+        return self.n_users if self.row_name == "user" else self.n_groups
 
     @property
     def has_factors(self) -> bool:
@@ -211,7 +220,7 @@ def _value_problems(manifest: dict[str, Any]) -> Iterator[str]:
     rules = {
         "format": manifest["format"] == FORMAT,
         "version": manifest["version"] == VERSION,
-        "layout": manifest["layout"] in TABLES,
+        "layout": manifest["layout"] in MODES[manifest["mode"]].layouts,
         "file_format": manifest["file_format"] in ("parquet", "csv"),
         "k": 2 <= manifest["k"] < _MOST_COUNT,
         "paper": not manifest["paper"] or (manifest["grid"] is None and manifest["min_raters"] == 1),
@@ -223,6 +232,10 @@ def _value_problems(manifest: dict[str, Any]) -> Iterator[str]:
         or (manifest["mode"] in modes_with("max_link") and 0 < manifest["max_link"] <= 1),
         "min_shown": _is_at_least(manifest, "min_shown", 2),
         "decoys": _is_at_least(manifest, "decoys", 0),
+        "boost": ("boost" in manifest) == MODES[manifest["mode"]].is_drawn and 0 <= manifest.get("boost", 0) <= 1,
+        "holders": manifest["k"] <= manifest["holders"] < _MOST_COUNT
+        if "holders" in manifest
+        else "boost" not in manifest,
         "exposure": manifest.get("exposure") is None or _is_exposure(manifest["exposure"]),
         "n_users": 2 <= manifest["n_users"] < _MOST_COUNT,
         "n_items": 1 <= manifest["n_items"] < _MOST_COUNT,

@@ -136,7 +136,8 @@ def _judge(claims: Claims, required: int, totals: Totals) -> Verdict:
         counts = {name: getattr(totals, name) for name in ("n_users", "n_items", "n_ratings")}
         problems += telling_problems(claims, **counts, n_groups=_n_groups(claims, totals))
     if totals.k < required:
-        problems.append(f"k must be at least {required}, but a row is shared by only {totals.k} users")
+        few = "a group has" if claims.is_drawn else "a row is shared by"
+        problems.append(f"k must be at least {required}, but {few} only {totals.k} users")
     return Verdict(
         required, totals.k, totals.n_users, _n_groups(claims, totals), tuple(problems), content=claims.content
     )

@@ -47,10 +47,12 @@ class LocalInspection:
         """Put the parts together: users whose rows have the same mark share their items and labels."""
         n = self.claims.n_names
         counts, marks = np.zeros(n, np.int64), np.zeros((n, 2), np.uint64)
-        sizes = np.full(n, self.claims.layout == "long", np.int64)
+        sizes = np.full(n, self.claims.row_name == "user", np.int64)
         for (table, *_), (names, numbers, found) in self._findings:
-            if table == "members":
+            if table == "members" and not self.claims.is_drawn:
                 sizes[names - 1] += numbers
+            elif table == "members":
+                continue  # of groups; the rows here are those of users
             else:
                 counts[names - 1], marks[names - 1] = numbers, found
         words = marks.view([("one", np.uint64), ("two", np.uint64)]).reshape(-1)
@@ -61,16 +63,27 @@ class LocalInspection:
         """Add the parts up."""
         counts, sizes, distinct, models = self._whole
         return Totals(
-            k=int(np.bincount(distinct, weights=sizes).min()),
+            k=int(np.bincount(distinct, weights=sizes).min() if self._groups is None else self._groups.min()),
             n_users=int(sizes.sum()),
             n_items=len(self._items),
             n_ratings=int((counts * sizes).sum()),
             n_distinct=len(models),
             fewest=int(counts.min()),
             most=int(counts.max()),
-            bare=None if counts.all() else int(np.argmin(counts)) + 1,
-            empty=None if sizes.all() else int(np.argmin(sizes)) + 1,
+            bare=_first_zero(counts),
+            empty=_first_zero(sizes if self._groups is None else self._groups),
         )
+
+    @property
+    def _groups(self) -> NDArray[np.int64] | None:
+        """The number of rows drawn for each group, where rows are drawn."""
+        if not self.claims.is_drawn:
+            return None
+        sizes = np.zeros(self.claims.n_groups, np.int64)
+        for (table, *_), (names, numbers, _) in self._findings:
+            if table == "members":
+                sizes[names - 1] += numbers
+        return sizes
 
     def unknown_items(self, original: Ratings) -> int:
         """Count the items that the original does not have."""
@@ -100,3 +113,8 @@ class LocalInspection:
             known = original.item_ids.encode(self._items.ids())
             return every_row(known[known >= 0], len(original.item_ids), len(self._whole.models))
         return item_bits(self.claims, self._whole.models, original.item_ids)
+
+
+def _first_zero(numbers: NDArray[np.int64]) -> int | None:
+    """Return the place of the first zero, from 1 on."""
+    return None if numbers.all() else int(np.argmin(numbers)) + 1
