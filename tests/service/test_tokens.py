@@ -85,7 +85,7 @@ def test_a_token_that_is_revoked_again_keeps_the_time_at_which_it_was(store, mon
 def test_an_expired_token_is_refused(store, monkeypatch):
     _, text = create(store, user="ann", expires="1h")
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + 3599)
+    monkeypatch.setattr(time, "time", lambda: now + 3590)  # a busy machine may take a second to get here
     assert checked(store, text) is not None
     monkeypatch.setattr(time, "time", lambda: now + 3601)
     assert checked(store, text) is None

@@ -24,7 +24,11 @@ _PAUSES = (0.01, 0.02, 0.04, 0.08, 0.15, 0.2)  # seconds between looks into a lo
 _CHALLENGE = {"www-authenticate": "Bearer"}
 SECURITY: dict[str, Any] = {"security": [{"token": []}]}  # for OpenAPI: of a route
 SCHEMES: dict[str, Any] = {
-    "token": {"type": "http", "scheme": "bearer", "description": "A token of `recloak token create`."}
+    "token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A token of `recloak token create`, or a signed claim.",
+    }
 }
 
 
@@ -77,14 +81,21 @@ def _unreadable(error: sqlite3.Error) -> ApiError:
     return ApiError("tokens_unreadable", headers={"retry-after": "1"})
 
 
+async def _proved(resources: Resources, text: str) -> Token | None:
+    """Return what a text proves: a claim has dots, a stored token has none, so neither is ever read as the other."""
+    if "." in text:
+        return None if resources.signing_keys is None else resources.signing_keys.check(text)
+    tokens = resources.tokens
+    return None if tokens is None else await read_tokens(lambda: tokens.check(text))
+
+
 async def _require_token(request: Request) -> Token:
     """Return the valid token of a request, after charging the request to it."""
     resources: Resources = request.app.state.resources
     scheme, _, text = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not text.strip():
         raise ApiError("no_token", headers=_CHALLENGE)
-    tokens = resources.tokens
-    token = None if tokens is None else await read_tokens(lambda: tokens.check(text.strip()))
+    token = await _proved(resources, text.strip())
     if token is None:
         raise ApiError("bad_token", headers=_CHALLENGE)
     _charge(resources, token, _REQUEST_COST)

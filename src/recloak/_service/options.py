@@ -10,6 +10,7 @@ from recloak._core.errors import InputError, OptionError
 from recloak._core.extras import require_extra
 from recloak._core.options import option
 from recloak._ratings.options import ReadOptions
+from recloak._service.signed_claims import read_keys
 from recloak._service.tokens import TokenChecker
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -24,6 +25,7 @@ class ServeOptions(ReadOptions):
     history: str | None = option(None, "store of published related lists (file or postgresql:// address)")
     mentions: str | None = option(None, "table of who named which item in public before (user, item)")
     tokens: str | None = option(None, "token store made by `recloak token create`")
+    signing_key: str | None = option(None, "key file of `recloak token key`: users whose claims it signs may ask")
     host: str = option("127.0.0.1", "address to listen at")
     port: int = option(8000, "port to listen at; 0: any that is free", at_least=0, at_most=65535)
     workers: int = option(1, "processes that answer; each loads everything once", at_least=1, at_most=64)
@@ -66,12 +68,18 @@ def require_servable(options: ServeOptions) -> None:
     require_extra("web", "fastapi", "uvicorn", "prometheus_client", need="recloak serve")
     if options.ratings is None and options.history is None:
         raise InputError("there is nothing to serve: name --ratings and --titles, or --history, or all of them")
-    if options.tokens is None and options.ratings is not None:
-        raise InputError("advice needs --tokens FILE, made by `recloak token create --user ID`")
-    if options.tokens is None and options.host not in LOOPBACK:
-        raise InputError(f"to listen at {options.host}, beyond this machine, name --tokens FILE")
+    closed = options.tokens is not None or options.signing_key is not None
+    if not closed and options.ratings is not None:
+        raise InputError(
+            "advice needs --tokens FILE, made by `recloak token create --user ID`, or --signing-key FILE, made by "
+            "`recloak token key`"
+        )
+    if not closed and options.host not in LOOPBACK:
+        raise InputError(f"to listen at {options.host}, beyond this machine, name --tokens FILE or --signing-key FILE")
     if options.tokens is not None:
         TokenChecker(options.tokens).close()
+    if options.signing_key is not None:
+        read_keys(options.signing_key)
     for file in (options.titles, options.mentions, options.ratings):
         if file is not None and not Path(file).exists():
             raise InputError(f"{file}: there is no such file")

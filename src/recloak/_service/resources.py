@@ -14,6 +14,7 @@ from recloak._service.options import ServeOptions, require_servable
 from recloak._service.published_lists import PublishedLists
 from recloak._service.rate_limits import RateLimiter
 from recloak._service.secret_files import advisor_secret
+from recloak._service.signed_claims import SigningKeys, read_keys
 from recloak._service.tokens import TokenChecker
 
 _THREADS = 4
@@ -28,6 +29,7 @@ class Resources:
     catalogue: Catalogue | None = None
     published: PublishedLists | None = None
     tokens: TokenChecker | None = None
+    signing_keys: SigningKeys | None = None
     limiter: RateLimiter | None = None
     options: ServeOptions = field(default_factory=ServeOptions)
     pool: _Pool = field(default_factory=lambda: _Pool(_THREADS, "answer"))
@@ -52,18 +54,20 @@ def load(options: ServeOptions, folder: str | Path) -> Resources:
         catalogue=catalogue,
         published=None if options.history is None else PublishedLists(options.history, catalogue),
         tokens=None if options.tokens is None else TokenChecker(options.tokens),
+        signing_keys=None if options.signing_key is None else read_keys(options.signing_key),
         limiter=RateLimiter(Path(folder) / "buckets", options.rate, options.burst),
         options=options,
     )
 
 
 def _advisor(options: ServeOptions) -> Advisor | None:
-    if options.ratings is None or options.titles is None or options.tokens is None:
+    store = options.tokens or options.signing_key  # the secret of the crowd lies beside it
+    if options.ratings is None or options.titles is None or store is None:
         return None
     titles = read_titles(options.titles)
     ratings = read(options.ratings, options=options.reading)
     mentions = None if options.mentions is None else read_mentions(options.mentions, ratings)
-    return prepare(ratings, titles, mentions, guard=OracleGuard(advisor_secret(options.tokens)))
+    return prepare(ratings, titles, mentions, guard=OracleGuard(advisor_secret(store)))
 
 
 def _catalogue(options: ServeOptions, advisor: Advisor | None) -> Catalogue | None:

@@ -11,7 +11,7 @@ import re
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +72,25 @@ def create(
         row = (id_, _hashed(secret), user, int(admin), label, now, until)
         number = connection.execute(_INSERT, row).lastrowid
     return Token(number or 0, id_, user, admin, label, now, until, None), f"recloak_{id_}_{secret}"
+
+
+def create_many(
+    store: str | Path, users: Sequence[str], *, expires: str = "30d", label: str = ""
+) -> list[tuple[str, str]]:
+    """Add a token for each user, all or none; return each user with the secret text, which is not stored."""
+    if not users or "" in users:
+        raise OptionError("tokens need users, and none may be empty")
+    if len(set(users)) < len(users):
+        raise OptionError("a user is listed twice; each may have one token of a list")
+    now = int(time.time())
+    until = now + seconds_of(expires)
+    made = [(secrets.token_hex(8), secrets.token_urlsafe(32)) for _ in users]
+    with _explained(store):
+        _create_store(Path(store))
+    rows = [(id_, _hashed(secret), user, 0, label, now, until) for (id_, secret), user in zip(made, users, strict=True)]
+    with _open(store) as connection, connection:
+        connection.executemany(_INSERT, rows)
+    return [(user, f"recloak_{id_}_{secret}") for (id_, secret), user in zip(made, users, strict=True)]
 
 
 def seconds_of(span: str) -> int:

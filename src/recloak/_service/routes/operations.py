@@ -34,7 +34,7 @@ async def ready(request: Request) -> Response:
         await read_tokens(resources.tokens.require_readable)
     served = Ready(
         status="ready",
-        advice=resources.advisor is not None and resources.tokens is not None,
+        advice=resources.advisor is not None,
         related=published is not None,
         release=None if published is None else published.release,
     )
