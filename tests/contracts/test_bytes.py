@@ -47,7 +47,7 @@ WRITE = "RECLOAK_WRITE_HASHES"
 LIBRARIES = ("numba", "numpy", "polars", "pyarrow", "pyspark", "scipy", "zstandard")
 
 TIMING = re.compile(rb'^ *"(?:(?:cpu_)?seconds(?:_all)?|posts_per_second)": .*\n', re.MULTILINE)
-ADDED = re.compile(rb'^ *"criterion": .*\n', re.MULTILINE)  # what JSON has gained since the hashes were made
+ADDED = re.compile(rb'^ *"(?:criterion|values)": .*\n', re.MULTILINE)  # what JSON has gained since the hashes were made
 TIMING_WITHIN = re.compile(rb', "seconds(?:_all)?": [^,}]+')
 FOLDER = re.compile(rb'^ *"folder": .*\n', re.MULTILINE)
 

@@ -137,3 +137,21 @@ def test_sums_and_times_are_those_of_a_plain_group_by(rows, timed):
         assert first is not None
         assert last.tolist() == plain["l"].to_list()
         assert first.tolist() == plain["f"].to_list()
+
+
+def test_a_long_tail_is_drawn_in_bars_that_double():
+    values = [1, 1, 1, 2, 3, 4, 7, 8, 100, 352_698]
+    ratings = recloak.Ratings.from_arrays(list(range(10)), [1] * 10, values, kind="counts")
+    found = recloak.inspect(ratings, seed=1)
+    bars = [(bar.low, bar.high, bar.n) for bar in found.summary.histogram if bar.n]
+    assert bars == [(1, 1, 3), (2, 3, 2), (4, 7, 2), (8, 15, 1), (64, 127, 1), (262_144, 524_287, 1)]
+    assert found.to_json()["values"] == "counts"
+    assert "Which counts there are" in found.to_html()
+
+
+def test_the_page_of_presence_tells_of_items_only():
+    pairs = recloak.Ratings.from_arrays(*zip(*PAIRS, strict=True))
+    page = recloak.inspect(pairs, seed=1).to_html()
+    assert "What is in these uses" in page
+    assert "Which" not in page
+    assert "By items and" not in page

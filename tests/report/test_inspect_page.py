@@ -74,4 +74,7 @@ def test_a_single_rating_makes_a_page():
 
 def test_dropped_rows_are_told():
     again = Ratings.from_arrays([1, 1, 2], [1, 1, 1], [2, 3, 3])
-    assert "1 rated the same item again" in summary_chapter(summarise(again)).intro
+    assert (
+        "1 named a pair that stood before; they were dropped, the latest counts"
+        in summary_chapter(summarise(again)).intro
+    )

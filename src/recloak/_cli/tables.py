@@ -15,6 +15,7 @@ from recloak._core.intervals import Share
 from recloak._evaluation.model import Evaluation, RecommenderScore
 from recloak._ratings.exposure import Exposure
 from recloak._ratings.summary import PERCENTILES, Summary
+from recloak._ratings.value_kinds import ValueKind
 from recloak._report.audit_page import audit_verdict
 from recloak._report.audit_sections import verdict_in_words
 from recloak._report.evaluate_page import MODEL_NAMES, evaluate_verdict
@@ -32,9 +33,10 @@ def print_inspection(inspection: Inspection) -> None:
     """Print what is in a source and how exposed its users are to standard output."""
     console, summary, exposure = Console(highlight=False), inspection.summary, inspection.exposure
     console.print(f"[bold]{escape(inspection.source)}[/bold]")
-    for table in (_counts(summary), _spreads(summary), _histogram(summary), _exposure(exposure)):
+    histograms = (_histogram(summary),) if summary.kind.varies else ()
+    for table in (_counts(summary), _spreads(summary), *histograms, _exposure(exposure, summary.kind)):
         console.print(table)
-    console.print(f"\n[bold]{headline(headline_level(exposure))}.[/bold]")
+    console.print(f"\n[bold]{headline(headline_level(exposure), summary.kind)}.[/bold]")
 
 
 def print_audit(audit: Audit) -> None:
@@ -82,30 +84,32 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     scale = summary.scale
     yield "users", count(summary.n_users)
     yield "items", count(summary.n_items)
-    yield "ratings", f"{count(summary.n_ratings)} ({percent(summary.density)} of all pairs)"
-    step = "any value between" if scale.step is None else f"in steps of {scale.step:g}"
-    yield "scale", f"{scale.low:g} to {scale.high:g}, {step}, mean {summary.mean_rating:.2f}"
+    yield summary.kind.nouns, f"{count(summary.n_ratings)} ({percent(summary.density)} of all pairs)"
+    if summary.kind.varies:
+        step = "any value between" if scale.step is None else f"in steps of {scale.step:g}"
+        yield "scale", f"{scale.low:g} to {scale.high:g}, {step}, mean {summary.mean_rating:.2f}"
     if summary.times is not None:
         yield "time span", f"{day(summary.times.first)} to {day(summary.times.last)}"
-    yield "repeated pairs", f"{plural(summary.n_repeated, 'row')} dropped, the latest counts"
+    yield "repeated pairs", f"{plural(summary.n_repeated, 'row')} {summary.kind.repeated}"
     if summary.n_skipped:
         yield "bad rows", f"{count(summary.n_skipped)} skipped"
     for note in summary.notes:
         yield "note", escape(note)
     for n, share in summary.top_shares:
-        yield f"top {count(n)} items", f"{percent(share)} of the ratings"
+        yield f"top {count(n)} items", f"{percent(share)} of the {summary.kind.nouns}"
 
 
 def _spreads(summary: Summary) -> Table:
     columns = ("", *(f"{p:g}" for p in PERCENTILES), "mean")
-    table = _table(columns, title="Ratings per user and per item, by percentile")
+    table = _table(columns, title=f"{summary.kind.nouns.capitalize()} per user and per item, by percentile")
     for label, spread in (("per user", summary.activity), ("per item", summary.popularity)):
         table.add_row(label, *(count(spread.at(p)) for p in PERCENTILES), number(spread.mean))
     return table
 
 
 def _histogram(summary: Summary) -> Table:
-    table = _table(("rating", "share", "ratings"), title="Which ratings are given")
+    noun, nouns = summary.kind.noun, summary.kind.nouns
+    table = _table((noun, "share", nouns), title=f"Which {nouns} there are")
     table.add_column("")
     most = max(bar.share for bar in summary.histogram)
     for bar in summary.histogram:
@@ -114,14 +118,16 @@ def _histogram(summary: Summary) -> Table:
     return table
 
 
-def _exposure(exposure: Exposure) -> Table:
+def _exposure(exposure: Exposure, kind: ValueKind) -> Table:
+    """Return how many users are found by known items, and by their values where these differ."""
     title = f"Users singled out by what is known of them ({plural(exposure.n_targets, 'user')}, 95 % intervals)"
-    table = _table(("known", "by items", "by items and ratings", "crowd", "with ratings"), title=title)
+    head = ("by items", f"by items and {kind.nouns}", "crowd", f"with {kind.nouns}")
+    table = _table(("known", *(head if kind.varies else head[::2])), title=title)
     table.caption, table.caption_justify = "crowd: how many users fit what is known (median)", "left"
     for known in sorted({level.known for level in exposure.levels}):
-        alone, level = exposure.at(known, with_ratings=False), exposure.at(known, with_ratings=True)
-        crowds = (count(alone.candidates[2]), count(level.candidates[2]))
-        table.add_row(str(known), with_interval(alone.unique), with_interval(level.unique), *crowds)
+        levels = [exposure.at(known, with_ratings=labelled) for labelled in (False, True)][: 1 + kind.varies]
+        crowds = [count(level.candidates[2]) for level in levels]
+        table.add_row(str(known), *(with_interval(level.unique) for level in levels), *crowds)
     return table
 
 

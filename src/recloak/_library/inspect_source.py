@@ -75,9 +75,11 @@ class Inspection(Result):
         from recloak._report.formats import count
         from recloak._report.inspect_page import headline, headline_level, unique_chart
 
-        counts = f"{count(self.summary.n_users)} users, {count(self.summary.n_ratings)} ratings"
+        kind = self.summary.kind
+        counts = f"{count(self.summary.n_users)} users, {count(self.summary.n_ratings)} {kind.nouns}"
         caption = f"{self.source}: {counts}; 95 % intervals"
-        return picture(unique_chart(self.exposure), headline=headline(headline_level(self.exposure)), caption=caption)
+        sentence = headline(headline_level(self.exposure), kind)
+        return picture(unique_chart(self.exposure, kind), headline=sentence, caption=caption)
 
     def write_page(self, path: str | Path) -> None:
         """Write the page (``.html``) or its first chart (``.svg``), whole or not at all."""

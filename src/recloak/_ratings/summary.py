@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from recloak._core.errors import InputError
 from recloak._core.results import counted, plural
 from recloak._ratings.model import Ratings, Scale
+from recloak._ratings.value_kinds import COUNTS, RATINGS, ValueKind
 
 PERCENTILES = (1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9)
 TOPS = (100, 500, 1000)
@@ -91,12 +92,13 @@ class Summary:
     top_shares: tuple[tuple[int, float], ...]  # share of the ratings that the n most rated items hold
     times: TimeSpan | None
     n_rows: int
-    n_repeated: int  # rows dropped because a later one rates the same item for the same user
+    n_repeated: int  # rows of a user and item that stood before: the latest rating counts, or events are added up
     n_skipped: int  # rows dropped because they cannot be right
     notes: tuple[str, ...] = ()  # what the reader took for granted
+    kind: ValueKind = RATINGS
 
     def __repr__(self) -> str:
-        counts = (self.n_users, "user"), (self.n_items, "item"), (self.n_ratings, "rating")
+        counts = (self.n_users, "user"), (self.n_items, "item"), (self.n_ratings, self.kind.noun)
         return counted(self, *(plural(*one) for one in counts))
 
     def to_json(self) -> dict[str, Any]:
@@ -104,6 +106,7 @@ class Summary:
         plain = ("n_users", "n_items", "n_ratings", "density", "mean_rating", "n_rows", "n_repeated", "n_skipped")
         return {
             **{name: getattr(self, name) for name in plain},
+            "values": self.kind.name,
             "scale": asdict(self.scale),
             "histogram": [asdict(bar) for bar in self.histogram],
             "activity": self.activity.to_json(),
@@ -127,7 +130,7 @@ def summarise(ratings: Ratings) -> Summary:
         density=ratings.density,
         scale=ratings.scale,
         mean_rating=total / ratings.n_ratings,
-        histogram=histogram(ratings.values, ratings.scale),
+        histogram=_histogram_of(ratings),
         activity=Spread.of(ratings.activity),
         popularity=Spread.of(popularity),
         top_shares=top_shares_of(popularity),
@@ -136,6 +139,7 @@ def summarise(ratings: Ratings) -> Summary:
         n_repeated=ratings.intake.n_repeated,
         n_skipped=ratings.intake.n_skipped,
         notes=ratings.intake.notes,
+        kind=ratings.kind,
     )
 
 
@@ -156,6 +160,18 @@ def top_shares_of(popularity: NDArray[np.int64]) -> tuple[tuple[int, float], ...
     """Return the share of the ratings that the n most rated items hold."""
     held = np.cumsum(np.sort(popularity)[::-1]) / popularity.sum()
     return tuple((n, float(held[n - 1])) for n in TOPS if n <= len(held))
+
+
+def _histogram_of(ratings: Ratings) -> tuple[Bar, ...]:
+    """Return the histogram; counts with a long tail in bars of 1, 2 to 3, 4 to 7 and so on."""
+    if ratings.kind is not COUNTS or ratings.scale.span < _MOST_BARS:
+        return histogram(ratings.values, ratings.scale)
+    n_bars = int(ratings.scale.high).bit_length()
+    counts = np.zeros(n_bars, np.int64)
+    for block in _blocks(ratings.values):
+        counts += np.bincount(np.frexp(block)[1] - 1, minlength=n_bars)
+    shares = counts / ratings.n_ratings
+    return tuple(Bar(float(1 << n), float((2 << n) - 1), int(counts[n]), float(shares[n])) for n in range(n_bars))
 
 
 def histogram(values: NDArray[np.float32], scale: Scale) -> tuple[Bar, ...]:

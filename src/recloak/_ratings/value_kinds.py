@@ -32,17 +32,48 @@ class ValueKind:
         One sentence for the documentation.
     column
         The value's column in a table; None where there is no value.
+    repeated
+        What happens to further rows of a pair, in sentences.
     """
 
     name: str
     noun: str
     text: str
     column: str | None
+    repeated: str
+
+    @property
+    def nouns(self) -> str:
+        """Several stored cells, in sentences."""
+        return f"{self.noun}s"
+
+    @property
+    def varies(self) -> bool:
+        """Whether cells hold different numbers, so that a scale and a histogram say something."""
+        return self.column is not None
 
 
-RATINGS = ValueKind("ratings", "rating", "the number says how much the user liked the item", "rating")
-PRESENCE = ValueKind("presence", "use", "the user bought, played or opened the item; there is no number", None)
-COUNTS = ValueKind("counts", "count", "the number says how often the user bought, played or opened it", "count")
+RATINGS = ValueKind(
+    "ratings",
+    "rating",
+    "the number says how much the user liked the item",
+    column="rating",
+    repeated="dropped, the latest counts",
+)
+PRESENCE = ValueKind(
+    "presence",
+    "use",
+    "the user bought, played or opened the item; there is no number",
+    column=None,
+    repeated="dropped",
+)
+COUNTS = ValueKind(
+    "counts",
+    "count",
+    "the number says how often the user bought, played or opened it",
+    column="count",
+    repeated="added up",
+)
 VALUE_KINDS = {kind.name: kind for kind in (RATINGS, PRESENCE, COUNTS)}
 
 
