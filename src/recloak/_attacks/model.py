@@ -15,6 +15,7 @@ from recloak._core.options import Options, option
 from recloak._core.results import counted, sizes_only
 from recloak._ratings.assemble import distinct_values
 from recloak._ratings.model import Scale
+from recloak._releases.model.factor_tables import FactorTables
 
 _BLOCK = 4_000_000
 RISK_QUANTILES = (0.5, 0.9, 0.99)
@@ -99,6 +100,7 @@ class Public:
     owner: NDArray[np.int32]  # (n_users,) the profile of each user of the original
     scale: Scale
     times: NDArray[np.int64] | None = None  # (n_cells,)
+    factors: FactorTables | None = None  # where these are published, and cells follow from them
 
     __repr__ = sizes_only
 

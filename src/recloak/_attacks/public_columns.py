@@ -51,6 +51,8 @@ def place_of(columns, item, profile):  # type: ignore[no-untyped-def]
 
 def labels_for(public: Public, profiles: NDArray[np.integer], items: NDArray[np.integer]) -> NDArray[np.float32]:
     """Give the label of each (profile, item) pair, nan where the profile lacks the item."""
+    if public.factors is not None:
+        return public.factors.cells(profiles, items)
     found = np.full(len(items), np.nan, np.float32)
     profiles, items = profiles.astype(np.int32, copy=False), items.astype(np.int32, copy=False)
     in_shares(_labels_for, len(items), columns_of(public), profiles, items, found)

@@ -4,7 +4,7 @@ The private mapping is read only to score an attack; no attack sees it.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from recloak._attacks.factor_release import coded_cells, is_factors, read_factors
 from recloak._attacks.model import Public
 from recloak._attacks.padded_release import PaddedTable, group_numbers, item_numbers, padded_table, read_padded
 from recloak._core.errors import SourceError
@@ -54,6 +55,10 @@ def see_release(folder: str | Path, private: str | Path, ratings: Ratings) -> Re
     members = members.with_columns(profile=pl.Series(groups.encode(members["group"])))
     weights = np.bincount(members["profile"].to_numpy(), minlength=len(groups))
     owner, names = _owners(private, members, ratings)
+    if isinstance(profiles, tuple):
+        factors = read_factors(*profiles, manifest, groups, ratings)
+        public = _complete(*coded_cells(factors), weights, owner, ratings)
+        return ReleaseView(replace(public, factors=factors), manifest, names)
     if isinstance(profiles, PaddedTable):
         codes = read_padded(profiles, groups, ratings.item_ids)
         return ReleaseView(_complete(codes, profiles.values, weights, owner, ratings), manifest, names)
@@ -73,11 +78,15 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return found
 
 
-def _tables(folder: Path, ratings: Ratings) -> tuple[pl.DataFrame, pl.DataFrame | PaddedTable]:
-    """Read members (user, group) and profiles (group, item, rating) from either layout.
+def _tables(
+    folder: Path, ratings: Ratings
+) -> tuple[pl.DataFrame, pl.DataFrame | PaddedTable | tuple[pl.DataFrame, pl.DataFrame]]:
+    """Read members (user, group) and profiles (group, item, rating) from any layout.
 
-    Of padded profiles only what is needed to read them a piece at a time.
+    Of padded profiles only what is needed to read them a piece at a time, of factors the groups and the items.
     """
+    if is_factors(folder):
+        return _required(folder, "members"), (_required(folder, "groups"), _required(folder, "items"))
     if (members := _read(folder, "members")) is None:
         return _grouped(_required(folder, "ratings"))
     if (rows := _read(folder, "ratings")) is not None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from recloak._attacks.model import Public
 from recloak._attacks.released_cells import rows_of
 from recloak._core.threads import in_thread
+from recloak._releases.model.factor_tables import FactorTables
 
 Floats = NDArray[np.floating[Any]]
 
@@ -67,11 +68,24 @@ class TableFit:
 
 
 def fit_table(public: Public, rng: np.random.Generator) -> TableFit:
-    """Return the fit of a released table, by a sample of its profiles where there are many."""
+    """Return the fit of a released table, by a sample of its profiles where there are many.
+
+    Where factors are published they are the fit: every cell follows from them.
+    """
+    if public.factors is not None:
+        return fit_by_factors(public.factors)
     most = max(min(_MOST_ROWS, _MOST_CELLS // max(public.n_items, 1)), 2)
     n_rows = min(most, public.n_profiles)
     rows = rows_of(public, np.sort(rng.choice(public.n_profiles, n_rows, replace=False)))
     return in_thread(fit_rows, rows, rng)
+
+
+def fit_by_factors(tables: FactorTables) -> TableFit:
+    """Return the means and directions of a table that follows from factors, which leave nothing over."""
+    sides: Floats = np.column_stack((np.ones(len(tables.item_bias)), tables.item_factors))
+    centre = np.append(tables.group_bias.mean(dtype="f8"), tables.group_factors.mean(axis=0, dtype="f8"))
+    means = tables.mean + tables.item_bias + sides @ centre
+    return TableFit(means.astype(np.float32), _orthonormal(sides.T), 0.0, tables.low, tables.high)
 
 
 def fit_of(public: Public) -> TableFit:

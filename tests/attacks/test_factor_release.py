@@ -1,0 +1,81 @@
+"""A release as factors is attacked by its factors: no fit is needed, and every cell is that of the release."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import recloak
+from recloak._attacks.factor_release import coded_cells
+from recloak._attacks.public_columns import labels_for
+from recloak._attacks.public_view import see_release
+from recloak._attacks.released_cells import rows_of
+from recloak._attacks.table_fit import fit_of
+
+ALL = recloak.synth(users=120, items=40, ratings=2400, seed=1).to_polars()
+RATINGS, PROBE = (recloak.read(part) for part in (ALL.filter(pl.int_range(pl.len()) % 10 > 0), ALL.gather_every(10)))
+
+
+@pytest.fixture(scope="module", params=["parquet", "csv"])
+def folder(tmp_path_factory, request):
+    place = tmp_path_factory.mktemp("factors") / "out"
+    recloak.publish(RATINGS, place, k=4, seed=1, layout="factors", format=request.param)
+    return place
+
+
+def seen(folder):
+    return see_release(folder, folder.with_name("out-private"), RATINGS)
+
+
+def table_of(folder):
+    release = recloak.load(folder)
+    return release.block(items=list(RATINGS.item_ids.ids))
+
+
+def test_every_cell_is_seen_as_it_is_released(folder):
+    public, table = seen(folder).public, table_of(folder)
+    assert public.is_complete
+    assert np.allclose(rows_of(public, np.arange(len(table))), table, atol=1e-6)
+    groups, items = np.array([0, 5, 2]), np.array([3, 0, 39])
+    assert np.allclose(labels_for(public, groups, items), table[groups, items], atol=1e-6)
+    codes = public.codes.reshape(40, -1)
+    half = (public.values[1] - public.values[0]) / 2
+    assert (np.abs(public.values[codes].T - table) <= half + 1e-6).all()
+
+
+def test_the_owner_of_a_row_is_the_group_of_the_person(folder):
+    mapping = pl.read_parquet(folder.with_name("out-private") / "mapping.parquet")
+    owner = seen(folder).public.owner[RATINGS.user_ids.encode(mapping["user_id"])]
+    assert (owner + 1).tolist() == mapping["group"].to_list()
+
+
+def test_the_factors_are_the_fit_and_leave_nothing_over(folder):
+    public, table = seen(folder).public, table_of(folder)
+    fit = fit_of(public)
+    assert fit.spread == 0
+    assert np.allclose(fit.basis @ fit.basis.T, np.eye(len(fit.basis)), atol=1e-5)
+    assert np.abs(fit.residuals(table)).max() < 0.02
+
+
+def test_a_table_beyond_memory_is_refused(folder, monkeypatch):
+    factors = seen(folder).public.factors
+    assert factors is not None
+    monkeypatch.setattr("recloak._attacks.factor_release.MOST_CELLS", 100)
+    with pytest.raises(recloak.InputError, match="must have at most 100 cells, got 1,200"):
+        coded_cells(factors)
+
+
+def test_such_a_release_is_audited_and_evaluated(folder):
+    found = recloak.audit(RATINGS, folder, targets=20, known=(4,), varied_at=4, seed=1)
+    assert found.promise == "pass"
+    assert not [one.name for one in found.outcomes if one.failed]
+    useful = recloak.evaluate(RATINGS, folder, probe=PROBE, seed=1)
+    assert useful.target_deviation.rmse == pytest.approx(_rmse(folder), abs=1e-4)
+
+
+def _rmse(folder):
+    """Predict what was left out by the cells that the folder gives."""
+    mapping = pl.read_parquet(folder.with_name("out-private") / "mapping.parquet")
+    held = PROBE.to_polars().select(pl.col("user").alias("user_id"), "item", pl.col("rating").alias("told"))
+    cells = recloak.load(folder).to_polars()
+    joined = held.join(mapping, on="user_id").join(cells, on=["group", "item"])
+    return float(np.sqrt(np.square((joined["told"] - joined["rating"]).to_numpy()).mean()))
