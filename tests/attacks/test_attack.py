@@ -12,7 +12,7 @@ from recloak._attacks.gate import parse_gate
 from recloak._attacks.registry import own_attacks
 from recloak._core.errors import OptionError
 
-ORDINARY = ("label", "residual", "attribute", "sensitive")  # words that mean something else elsewhere
+ORDINARY = ("label", "residual", "attribute", "sensitive", "sybils")  # words that mean something else elsewhere
 ROOT = Path(__file__).parents[2]
 WORDS = ("title", "short", "attacker", "unit", "baseline", "direction", "kind")
 

@@ -42,6 +42,7 @@ OWN = {  # keywords that belong to no options value
         "again",
         "gates",
         "accept",
+        "sybils",
         "probe",
         "more",
         "held_out",

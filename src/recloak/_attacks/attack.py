@@ -36,6 +36,7 @@ NEEDS = {
     "sensitive items": "the owner gave no sensitive items",
     "mentions": "the owner gave no public mentions",
     "later ratings": "the owner gave no ratings that are not in the source",
+    "sybils": "the owner did not publish again with copies of people planted",
 }
 
 DIRECTIONS = ("lower is safer",)  # every verdict is made that way round
@@ -110,7 +111,7 @@ class Attack:
         or ``colluders``.
     needs : tuple of str, default ("release",)
         What it cannot do without: ``release``, ``second release``, ``times``, ``attribute``, ``sensitive items``,
-        ``mentions``, ``later ratings``.
+        ``mentions``, ``later ratings``, ``sybils``.
     details : mapping of str to str
         Words for the figures among its details; an empty text leaves a figure out of the table.
     charts : tuple of DetailChart

@@ -44,6 +44,19 @@ class OutsideRatings:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class SybilRelease:
+    """A release of the same people with copies of some of them planted; nothing but the attack on it sees it."""
+
+    release: ReleaseView
+    targets: NDArray[np.integer]  # (n_targets,) numbers in that release
+    copies: NDArray[np.integer]  # (n_targets, n_copies) likewise
+    people: NDArray[np.integer]  # (n_targets,) the same targets as the source numbers them
+    unknown: tuple[NDArray[np.integer], ...]  # items of each target that its copies do not have
+
+    __repr__ = sizes_only
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class OwnerKnowledge:
     """What the owner gives to make an audit harder; items are numbered as in the source."""
 
@@ -53,6 +66,7 @@ class OwnerKnowledge:
     sensitive: NDArray[np.bool_] | None = None  # (n_items,)
     mentions: OutsideRatings | None = None  # what the same people said in public, users numbered as in the source
     more_releases: tuple[ReleaseView, ...] = ()  # a third release of the same people, a fourth
+    sybils: SybilRelease | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +128,7 @@ class AttackInput:
             "sensitive items": self.owner.sensitive,
             "mentions": self.owner.mentions,
             "later ratings": self.owner.later,
+            "sybils": self.owner.sybils,
         }
         return [need for need in needs if there[need] is None]
 

@@ -41,6 +41,7 @@ def audit(
     mentions: RatingsLike | None = None,
     attribute: PathLike | None = None,
     sensitive: PathLike | None = None,
+    sybils: int = 0,
     seed: int | None = None,
     rng: Rng = None,
 ) -> Audit:
@@ -61,7 +62,7 @@ def audit(
     gates
         Lines that the release must stay below, such as ``"scoreboard@8<0.05"``.
     accept
-        Attacks whose success you accept, such as ``"membership"``: they stay breached, but ``acceptable`` passes over
+        Attacks whose success you accept, such as ``membership``: they stay breached, but ``acceptable`` passes over
         them. An attack that names people cannot be accepted.
     targets
         How many targets are drawn for each attack.
@@ -83,6 +84,8 @@ def audit(
         A CSV file with the columns user and value: can the value be told from the release?
     sensitive
         A file with items, one in a line: can it be told who rated one?
+    sybils
+        Publish again, in private, with so many copies of some people planted: are they left alone with them?
     seed, rng
         Make the run repeatable: a whole number, or a numpy generator; without one a secret seed is drawn.
 
@@ -122,12 +125,13 @@ def audit(
     from recloak._attacks.gate import parse_gate
     from recloak._core.randomness import seed_or_rng
     from recloak._library.audit_knowledge import owner_knowledge, write_worst_off
-    from recloak._library.opened_releases import private_of
+    from recloak._library.opened_releases import account_of, private_of
     from recloak._library.pages import About, drawn_by
+    from recloak._library.planting import publish_planted
 
     lines = several("gates", gates, '["scoreboard@8<0.05"]')
     wanted = [parse_gate(one) if isinstance(one, str) else one for one in lines]
-    taken = several("accept", accept, '["membership"]')
+    taken = several("accept", accept, '["NAME"]')
     ratings = explicit_ratings(source, "audit")
     view = open_release(release, private, ratings)
     other = open_second(second, second_private, again is True, release, private, ratings)
@@ -140,9 +144,14 @@ def audit(
         attribute=attribute,
         sensitive=sensitive,
     )
+    source_of_chance = seed_or_rng(seed, rng)
+    if sybils:
+        stream = source_of_chance.stream("planted copies")
+        planted = publish_planted(account_of(release, private), ratings, sybils, stream)
+        owner = replace(owner, sybils=planted)
     found = attack(
         ratings, view, second=other, owner=owner, options=options, gates=wanted, accept=taken,
-        rng=seed_or_rng(seed, rng),
+        rng=source_of_chance,
     )  # fmt: skip
     write_worst_off(found, ratings, private_of(release, private))
     useful = None if probe is None else _evaluated(ratings, view, as_ratings(probe), found.seed)

@@ -143,11 +143,11 @@ def open_second(
         raise OptionError("again=True makes a second release itself; leave second=... out or leave again=True out")
     if second is not None:
         return open_release(second, second_private, ratings)
-    return publish_again(_account(first, first_private), ratings) if again else None
+    return publish_again(account_of(first, first_private), ratings) if again else None
 
 
-def publish_again(account: dict[str, Any], ratings: Ratings) -> ReleaseView:
-    """Publish the same people with the same options and a seed of the system's choice, and read the release back."""
+def publish_again(account: dict[str, Any], ratings: Ratings, *, seed: int | None = None) -> ReleaseView:
+    """Publish the same people with the same options and a seed, or one of the system's choice, and read it back."""
     from recloak._evaluation.holdout import publish_temporarily
     from recloak._releases.options import PadOptions, PublishOptions
 
@@ -155,10 +155,10 @@ def publish_again(account: dict[str, Any], ratings: Ratings) -> ReleaseView:
     if "padder" in padding:
         raise InputError("the release was padded by a function of its maker's own, so it cannot be made again here")
     options = PublishOptions.from_mapping(account.get("options", {}))
-    return publish_temporarily(ratings, options, pad_options=PadOptions.from_mapping(padding))
+    return publish_temporarily(ratings, options, pad_options=PadOptions.from_mapping(padding), rng=seed)
 
 
-def _account(release: ReleaseLike, private: PathLike | None) -> dict[str, Any]:
+def account_of(release: ReleaseLike, private: PathLike | None) -> dict[str, Any]:
     """Return the account of how a release was made: from its private folder, or from memory."""
     hidden = private_of(release, private)
     if hidden is None:

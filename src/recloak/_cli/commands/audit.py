@@ -52,6 +52,9 @@ from recloak._cli.path_types import PAGE, PRIVATE_FOLDER, RELEASE, SOURCE_PATH
 @click.option(
     "--sensitive", metavar="FILE", type=SOURCE_PATH, help="Items, one in a line: can it be told who rated one?"
 )
+@click.option(
+    "--sybils", type=int, default=0, metavar="N", help="Publish again in private with N copies of some people planted."
+)
 @source_options
 @seed_option
 @output_options
