@@ -112,7 +112,7 @@ class SparkInspection:
     def totals(self) -> Totals:
         """Add the parts up: users whose rows have the same mark share their items and labels."""
         rows = self._cells.withColumn("size", sf.lit(1).cast("bigint"))
-        if self.claims.layout == "grouped":
+        if self.claims.row_name == "group":
             sizes = self._rows(members=True).groupBy("name").agg(sf.sum("n").alias("size"))
             rows = _padded(self._cells, sizes)
         shared = rows.groupBy("one", "two").agg(sf.sum("size").alias("size"))
