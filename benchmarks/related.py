@@ -92,20 +92,20 @@ def first_releases(path: str, n_releases: int) -> list[float]:
     import time
 
     from recloak._ratings.readers import read
-    from recloak._related.model import Holders, ListRelease
+    from recloak._related.model import Holders
     from recloak._related.options import BoundOptions, MethodOptions, ProtocolOptions
-    from recloak._related.publish_lists import make_release
+    from recloak._related.release_making import Before, make_release
     from recloak._related.similarity import nearest
     from recloak._related.simulation import schedule
 
     ratings = read(path)
-    holders, bound, method = Holders.of(ratings), BoundOptions(evidence="total"), MethodOptions()
-    made: list[ListRelease] = []
+    holders, method = Holders.of(ratings), MethodOptions()
+    bound, before = BoundOptions(evidence="total", window=4, min_support=1), Before()
     spent: list[float] = []
     for moment in schedule(ratings, ProtocolOptions())[:n_releases]:
         started = time.process_time()
         ranking = nearest(ratings.until(moment), method.depth)
-        made.append(make_release(tuple(made), ranking, holders, moment, bound, method).release)
+        before = before.after(make_release(before, ranking, holders, moment, bound, method).release, bound)
         spent.append(time.process_time() - started)
     return spent
 
@@ -123,15 +123,16 @@ def large_release(path: str) -> dict[str, float]:
     from recloak._ratings.readers import read
     from recloak._related.model import Holders
     from recloak._related.options import BoundOptions, MethodOptions, ProtocolOptions
-    from recloak._related.publish_lists import make_release
+    from recloak._related.release_making import Before, make_release
     from recloak._related.similarity import nearest
     from recloak._related.simulation import schedule
 
     ratings = read(path)
     holders, method, bound = Holders.of(ratings), MethodOptions(), BoundOptions()
     before, now = schedule(ratings, ProtocolOptions(initial=95, gap=5))
-    first = make_release((), nearest(ratings.until(before), method.depth), holders, before, bound, method)
-    step = make_release((first.release,), nearest(ratings.until(now), method.depth), holders, now, bound, method)
+    first = make_release(Before(), nearest(ratings.until(before), method.depth), holders, before, bound, method)
+    seen = Before().after(first.release, bound)
+    step = make_release(seen, nearest(ratings.until(now), method.depth), holders, now, bound, method)
     return {"recall": step.cost.recall, "max_breach": step.verdict.max_breach, "seconds_anonymising": step.seconds}
 
 

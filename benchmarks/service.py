@@ -82,7 +82,8 @@ def _prepare(folder: Path, n_users: int) -> dict[str, list[str]]:
 
 def _publish(folder: Path, ratings: Any) -> None:
     """Store lists of ten, drawn from the popular: what a list holds does not matter to its serving."""
-    from recloak._related.history import History, append
+    from recloak._related.history import History
+    from recloak._related.history_writing import append
     from recloak._related.model import ListRelease, Lists
 
     rng, popular = np.random.default_rng(1), np.argsort(-ratings.popularity)[:200]

@@ -10,9 +10,13 @@ from recloak._library.related_lists import export as export
 from recloak._library.related_lists import publish as publish
 from recloak._library.related_trials import advise as advise
 from recloak._library.related_trials import simulate as simulate
+from recloak._library.related_upkeep import forget as forget
+from recloak._library.related_upkeep import prune as prune
 from recloak._related.history import History as History
 from recloak._related.history import ListChanges as ListChanges
 from recloak._related.history import ReleaseRecord as ReleaseRecord
+from recloak._related.history_checks import Forgotten as Forgotten
+from recloak._related.history_checks import Pruned as Pruned
 from recloak._related.lists import RelatedLists as RelatedLists
 from recloak._related.measures import Cost as Cost
 from recloak._related.methods import METHODS as METHODS
@@ -22,7 +26,9 @@ from recloak._related.simulation import DeltaAdvice as DeltaAdvice
 from recloak._related.simulation import DeltaCost as DeltaCost
 from recloak._related.simulation import SimulatedRelease as SimulatedRelease
 from recloak._related.simulation import Simulation as Simulation
+from recloak._related.verifier import Coverage as Coverage
 from recloak._related.verifier import Finding as Finding
 from recloak._related.verifier import HistoryVerdict as HistoryVerdict
+from recloak._related.verifier import Unsupported as Unsupported
 
 __all__: list[str]

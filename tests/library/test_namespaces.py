@@ -89,11 +89,11 @@ def test_the_page_runs():
 
 OPTIONS = [
     (recloak.related.build, (SimilarityOptions,), {"top": 5}),
-    (recloak.related.publish, (BoundOptions, MethodOptions, SimilarityOptions), {}),
-    (recloak.related.simulate, (ProtocolOptions, BoundOptions, MethodOptions, SimilarityOptions), {}),
-    (recloak.related.attack, (PassiveOptions,), {"window": BoundOptions().window}),
+    (recloak.related.publish, (SimilarityOptions, BoundOptions, MethodOptions), {}),
+    (recloak.related.simulate, (ProtocolOptions, SimilarityOptions, BoundOptions, MethodOptions), {}),
+    (recloak.related.attack, (PassiveOptions,), {"window": 4}),
     (recloak.related.advise, (ProtocolOptions, MethodOptions, SimilarityOptions),
-     {"gap": 10.0, "deltas": DELTAS, "window": BoundOptions().window}),
+     {"gap": 10.0, "deltas": DELTAS, "horizon": BoundOptions().horizon, "min_support": BoundOptions().min_support}),
     (recloak.mentions.identify, (IdentifyOptions,), {}),
     (recloak.mentions.defend, (IdentifyOptions,), {}),
 ]  # fmt: skip

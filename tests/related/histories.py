@@ -3,13 +3,13 @@
 import numpy as np
 
 from recloak._ratings.model import Ratings
-from recloak._related.anonymise import anonymise
-from recloak._related.leaks import Observer
 from recloak._related.model import Holders, ListRelease
-from recloak._related.options import BoundOptions
+from recloak._related.options import ALL_RELEASES, BoundOptions, MethodOptions
+from recloak._related.release_making import Before, make_release
 from recloak._related.similarity import nearest
 
 NEVER = 99  # a time after every release: somebody who rates everything, so that every item is known
+DAY = 86_400
 
 
 def ratings_of(matrices):
@@ -38,8 +38,10 @@ def random_bound(rng):
     """Draw a bound."""
     return BoundOptions(
         delta=float(rng.choice([0, 0.1, 0.34, 0.5, 0.67, 0.8, 1])),
-        window=[2, 3, 4, None][rng.integers(4)],
-        evidence=["fresh", "total"][rng.integers(2)],
+        horizon=["all", "all", "3", "8", "1h"][rng.integers(5)],
+        min_support=[1, 1, 2, 3][rng.integers(4)],
+        window=[None, None, None, 2, 3, ALL_RELEASES][rng.integers(6)],
+        evidence=["fresh", "fresh", "total"][rng.integers(3)],
         knowledge=[None, None, 1, 2][rng.integers(4)],
     )
 
@@ -51,11 +53,11 @@ def true_releases(ratings, n_periods, top):
 
 def safe_releases(ratings, n_periods, top, bound, method="perm", *, more=3, budget=10**9):
     """Release anonymised lists after every period."""
-    holders = Holders.of(ratings)
+    how = MethodOptions(top=top, method=method, candidates=top + more, budget=budget)
+    holders, before = Holders.of(ratings), Before()
     made: list[ListRelease] = []
     for time in range(n_periods):
-        window = tuple(made[len(made) - bound.span(len(made) + 1) :])
-        observer = Observer(window, time, holders, bound, budget)
-        lists = anonymise(observer, nearest(ratings.until(time), top + more), top, permute=method == "perm")
-        made.append(ListRelease(time + 1, time, lists))
+        ranking = nearest(ratings.until(time), top + more)
+        made.append(make_release(before, ranking, holders, time, bound, how).release)
+        before = before.after(made[-1], bound)
     return made

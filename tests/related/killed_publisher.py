@@ -11,7 +11,8 @@ import numpy as np
 import sqlalchemy as sa
 
 from recloak._ratings.ids import IdMap
-from recloak._related.history import History, append
+from recloak._related.history import History
+from recloak._related.history_writing import append
 from recloak._related.model import EMPTY, ListRelease, Lists
 
 N_ITEMS, TOP = 200, 10

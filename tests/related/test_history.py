@@ -19,7 +19,8 @@ from recloak._cli.main import run
 from recloak._core.errors import InputError, RefusedError
 from recloak._ratings.ids import IdMap
 from recloak._related import history_database
-from recloak._related.history import History, append, published, reasons_of, table_of
+from recloak._related.history import History, published, reasons_of, table_of
+from recloak._related.history_writing import append
 from recloak._related.model import ListRelease, Lists
 from tests.related.postgres import server
 
@@ -232,7 +233,7 @@ def test_a_store_of_another_format_is_refused_in_one_sentence(tmp_path):
     filled(str(path))
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE recloak_store SET value = '7' WHERE key = 'format'")
-    with pytest.raises(InputError, match="a store of format 7, this version reads format 1"):
+    with pytest.raises(InputError, match="a store of format 7, this version reads format 2"):
         History(path, create=False)
 
 
@@ -263,7 +264,7 @@ def test_one_opened_history_takes_three_releases_and_reads_them_back(address, id
     with History(address) as history:
         kind = history.is_text
         assert kind is None  # nothing is published, and this must not be remembered
-        made = [related.publish(history, ratings, until=until, top=2, delta=1.0) for until in (3, 6, 9)]
+        made = [related.publish(history, ratings, until=until, top=2, delta=1.0, min_support=1) for until in (3, 6, 9)]
         assert [one.number for one in made] == [1, 2, 3] == [one.number for one in history.releases]
         kept = history.to_polars()
         for one in made:

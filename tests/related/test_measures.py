@@ -49,7 +49,7 @@ def test_a_further_item_raises_what_an_observer_learns():
     # Two hold item 0, one of them item 1 too, and that one adds item 2: from {0} 1/2, from {0, 1} certainty.
     ratings = ratings_of([[[5, 5, 0], [5, 0, 0]], [[5, 5, 4], [5, 0, 0]]])
     releases = true_releases(ratings, 2, 1)
-    bound = BoundOptions(delta=0.5)
+    bound = BoundOptions(delta=0.5, min_support=1)
     known_two = residual_risk(releases, Holders.of(ratings), ratings, bound, known=2, rng=0)
     assert known_two.max_breach == 1.0
 

@@ -23,7 +23,7 @@ def test_a_method_is_added_by_its_value_alone(ratings, monkeypatch):
         return Lists(np.full((ranking.n_items, options.top), EMPTY, np.int32))
 
     monkeypatch.setitem(METHODS, "silent", Method("silent", "publish nothing", silent, is_safe=True))
-    run = simulate(ratings, method=MethodOptions(method="silent"), bound=BoundOptions(delta=0.0), rng=0)
+    run = simulate(ratings, method=MethodOptions(method="silent"), bound=BoundOptions(delta=0.0, min_support=1), rng=0)
     assert run.to_json()["method"]["method"] == "silent"
     assert all(release.lists.n_entries == 0 for release in run.releases)
     assert run.max_breach == 0.0

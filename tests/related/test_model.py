@@ -22,7 +22,8 @@ from recloak._related.model import (
     require_window,
 )
 from recloak._related.options import BoundOptions, MethodOptions
-from recloak._related.publish_lists import make_release, store_release
+from recloak._related.publish_lists import store_release
+from recloak._related.release_making import Before, make_release
 from recloak._related.verifier import verify
 
 BACKGROUND, TARGET, OTHER = 0, 1, 2
@@ -70,7 +71,9 @@ def test_a_breach_is_counted_as_its_evidence_says():
 
 @pytest.mark.parametrize(("evidence", "found"), [("total", (2 / 5, 2 / 6)), ("fresh", (1 / 3, 1 / 4))])
 def test_a_finding_is_told_beside_what_anybody_knows_of_the_target(evidence, found):
-    verdict = verify(two_releases(), Holders.of(four_people()), BoundOptions(evidence=evidence, delta=0.1))
+    verdict = verify(
+        two_releases(), Holders.of(four_people()), BoundOptions(evidence=evidence, delta=0.1, min_support=1)
+    )
     assert verdict.worst is not None
     assert (verdict.max_breach, verdict.worst.base_rate) == pytest.approx(found)
     assert verdict.worst.lift == pytest.approx(found[0] / found[1])
@@ -79,7 +82,7 @@ def test_a_finding_is_told_beside_what_anybody_knows_of_the_target(evidence, fou
 
 @pytest.mark.parametrize("every", [True, False])
 def test_a_search_that_was_cut_off_is_no_pass(every):
-    holders, bound = Holders.of(four_people()), BoundOptions(delta=0.9)
+    holders, bound = Holders.of(four_people()), BoundOptions(delta=0.9, min_support=1)
     assert verify(two_releases(), holders, bound, every=every).passed
     cut_off = verify(two_releases(), holders, bound.replace(delta=0.2), every=every, budget=0)
     assert cut_off.n_unknown == 1
@@ -89,7 +92,7 @@ def test_a_search_that_was_cut_off_is_no_pass(every):
 
 @pytest.mark.parametrize("every", [True, False])
 def test_a_breach_of_exactly_delta_passes(every):
-    holders, bound = Holders.of(four_people()), BoundOptions(delta=0.4, evidence="total")
+    holders, bound = Holders.of(four_people()), BoundOptions(delta=0.4, evidence="total", min_support=1)
     verdict = verify(two_releases(), holders, bound, every=every)
     assert (verdict.max_breach, verdict.passed) == (0.4, True)
     assert not verify(two_releases(), holders, bound.replace(delta=0.39), every=every).passed
@@ -103,21 +106,22 @@ def test_what_two_items_give_away_only_together_is_told_beside_what_one_gives_aw
     holders = Holders.of(Ratings.from_arrays(users, items, np.ones(len(users)), np.full(len(users), 2)))
     empty = [-1]
     before, after = ListRelease(1, 1, lists(*[empty] * 6)), ListRelease(2, 2, lists([3], [3], [3], empty, empty, [4]))
-    verdict = verify((before, after), holders, BoundOptions(delta=0.5, evidence="total", knowledge=2))
+    verdict = verify((before, after), holders, BoundOptions(delta=0.5, evidence="total", knowledge=2, min_support=1))
     assert {(one.target, one.background) for one in verdict.violations} == {(3, (0, 1)), (4, (5,))}
 
 
 def test_what_could_not_be_verified_is_not_stored(tmp_path):
     ratings, (first, second) = four_people(), two_releases()
     method = MethodOptions(method="none", top=1)
-    step = make_release((first,), second.lists, Holders.of(ratings), 2, BoundOptions(delta=1), method)
+    bound = BoundOptions(delta=1, min_support=1)
+    step = make_release(Before().after(first, bound), second.lists, Holders.of(ratings), 2, bound, method)
     assert step.verdict.passed
     step = replace(step, release=replace(second, number=1))
     with History(tmp_path / "history.db") as store:
         with pytest.raises(RefusedError, match="1 items could not be verified within the budget"):
-            store_release(store, replace(step, verdict=replace(step.verdict, n_unknown=1)), ratings, {})
+            store_release(store, replace(step, verdict=replace(step.verdict, n_unknown=1)), ratings.item_ids, {})
         assert store.releases == ()
-        store_release(store, step, ratings, {})
+        store_release(store, step, ratings.item_ids, {})
         assert len(store.releases) == 1
 
 
@@ -139,9 +143,9 @@ def test_lists_that_are_none_are_refused(rows, rule):
 def test_improper_lists_of_a_recommender_are_refused_before_they_are_verified():
     first, _ = two_releases()
     with pytest.raises(InputError, match="own list"):
-        make_release(
-            (first,), lists([0], [-1], [-1]), Holders.of(four_people()), 2, BoundOptions(), MethodOptions(top=1)
-        )
+        bound = BoundOptions(min_support=1)
+        before, improper = Before().after(first, bound), lists([0], [-1], [-1])
+        make_release(before, improper, Holders.of(four_people()), 2, bound, MethodOptions(top=1))
 
 
 def test_a_window_longer_than_the_history_is_refused():

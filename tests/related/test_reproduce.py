@@ -32,7 +32,11 @@ def test_a_run_of_the_experiments_is_the_simulation_of_its_setting(ratings):
     found = reproduce_passive(ratings, literal=False)
     for series, (method, evidence) in SERIES.items():
         same = simulate(
-            ratings, bound=BoundOptions(evidence=evidence), method=MethodOptions(method=method), rng=0, compare=False
+            ratings,
+            bound=BoundOptions(evidence=evidence, window=4, min_support=1),
+            method=MethodOptions(method=method),
+            rng=0,
+            compare=False,
         )
         assert found.default(series).recall == pytest.approx(same.mean("recall"))
         assert found.default(series).max_breach == same.max_breach

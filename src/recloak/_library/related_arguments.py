@@ -1,4 +1,4 @@
-"""Arguments of `recloak.related` as callers write them: a history, a window and a bound, a time."""
+"""Arguments of `recloak.related` as callers write them: a history, a bound, a time."""
 
 import operator
 import os
@@ -10,7 +10,7 @@ from typing import Any, Literal
 from recloak._core.errors import OptionError
 from recloak._ratings.times import seconds_of
 from recloak._related.history import History
-from recloak._related.options import BoundOptions
+from recloak._related.options import ALL_RELEASES, BoundOptions
 
 Window = int | Literal["all"]
 HistoryLike = History | str | os.PathLike[str]
@@ -29,11 +29,11 @@ def opened(history: HistoryLike, *, create: bool = False) -> Iterator[History]:
             yield opened_here
 
 
-def bound_of(window: Window, **named: Any) -> BoundOptions:
-    """Return a bound whose window is a number of releases or ``"all"``."""
-    if window is None or (isinstance(window, str) and window != "all"):
+def bound_of(window: Window | None, **named: Any) -> BoundOptions:
+    """Return a bound; a window is a number of releases, ``"all"``, or None for a horizon."""
+    if isinstance(window, str) and window != "all":
         raise OptionError(f"window must be a number of releases or 'all', got {window!r}")
-    return BoundOptions(window=None if window == "all" else window, **named)
+    return BoundOptions(window=ALL_RELEASES if window == "all" else window, **named)
 
 
 def as_seconds(moment: Moment) -> int:

@@ -17,8 +17,10 @@ from recloak._library.arguments import at_least
 from recloak._library.related_arguments import HistoryLike, Window, bound_of, opened
 from recloak._library.sources import as_ratings
 from recloak._ratings.model import Ratings
-from recloak._related import verifier
 from recloak._related.history import ReleaseRecord, published
+from recloak._related.history_checks import verify_history
+from recloak._related.history_writing import ledger_of
+from recloak._related.ledger import adopted
 from recloak._related.model import Holders, ListRelease, require_window
 from recloak._related.options import BoundOptions, SimilarityOptions
 from recloak._related.residual import residual_risk
@@ -67,14 +69,19 @@ def verify(
     source: RatingsLike,
     *,
     delta: float | None = None,
-    window: Window | None = None,
+    horizon: str | None = None,
+    min_support: int | None = None,
     evidence: str | None = None,
     knowledge: int | None = None,
+    window: Window | None = None,
     residual: int | None = None,
     seed: int | None = None,
     rng: Rng = None,
 ) -> HistoryVerdict:
-    """Check every two releases that one window covers against the ratings: exactly, without the code that makes lists.
+    """Check every release of a history as it was shown: exactly, without the code that makes lists.
+
+    Every release is judged by the promise that held when it was published, with the ledger of the history; ratings that
+    do not fit it are refused.
 
     Parameters
     ----------
@@ -82,8 +89,8 @@ def verify(
         An open `History`, a file, or a ``postgresql://`` address.
     source
         Ratings with times: a path, several paths, a table or `Ratings`.
-    delta, window, evidence, knowledge
-        The bound, as in `publish`; what is not given is taken from the last release.
+    delta, horizon, min_support, evidence, knowledge, window
+        Judge all releases by this instead, as in `publish`; what is not given is each release's own.
     residual
         Also sample what an observer learns who knows this many items, only some of which moved.
     seed, rng
@@ -92,13 +99,13 @@ def verify(
     Returns
     -------
     HistoryVerdict
-        Whether the bound holds, the largest breach, and every minimal set of items that breaks it.
+        Whether the promise holds, the largest breach, every minimal set of items that breaks it, every entry that rests
+        on too few people, and how well the ratings fit.
 
     Raises
     ------
     InputError
-        If the history holds no release, the source cannot be read or is not the one behind the history, or the window
-        is longer than the history.
+        If the history holds no release, or the source cannot be read or is not the one behind the history.
 
     Examples
     --------
@@ -110,29 +117,35 @@ def verify(
     """
     generator, ratings = seed_or_rng(seed, rng), as_ratings(source)
     residual = None if residual is None else at_least(2, "residual", residual)
+    named = {"delta": delta, "horizon": horizon, "min_support": min_support, "evidence": evidence}
+    each = (*named.items(), ("knowledge", knowledge))
+    given: dict[str, Any] = {name: value for name, value in each if value is not None}
+    if window is not None:
+        given["window"] = bound_of(window).window
     with opened(history) as store:
         records = store.releases
         if not records:
             raise InputError(f"{store.name}: there is no release to verify")
-        require_source(store, ratings)
+        bounds = [_claimed(one, given) for one in records]
+        if window is not None:
+            require_window(bounds[-1], len(records))
+        kept = ledger_of(store)
+        coverage = require_source(store, ratings, kept)
+        ledger = kept or adopted(ratings, [(one.number, one.time) for one in records])
+        verdict = replace(verify_history(store, ledger, bounds), coverage=coverage)
         lists = published(store, ratings.item_ids)
-    named = {"delta": delta, "window": window, "evidence": evidence, "knowledge": knowledge}
-    bound = _claimed(records, {name: value for name, value in named.items() if value is not None})
-    if window is not None:
-        require_window(bound, len(lists))
-    holders = Holders.of(ratings)
-    verdict = verifier.verify(lists, holders, bound).named(ratings.item_ids)
     if residual is None or len(lists) < 2:
         return verdict
-    return replace(verdict, residual=residual_risk(lists, holders, ratings, bound, known=residual, rng=generator))
+    holders = Holders.of(ratings)
+    return replace(verdict, residual=residual_risk(lists, holders, ratings, bounds[-1], known=residual, rng=generator))
 
 
-def _claimed(records: tuple[ReleaseRecord, ...], named: dict[str, Any]) -> BoundOptions:
-    """Return the bound of the last release, changed by the given options."""
-    claimed = records[-1].settings["bound"]
-    if "window" in named:
-        named["window"] = bound_of(named["window"]).window
-    return BoundOptions.from_mapping({**claimed, **named})
+def _claimed(record: ReleaseRecord, given: dict[str, Any]) -> BoundOptions:
+    """Return the promise of a release, changed by the given options; a horizon takes the place of a window."""
+    claimed = {**record.policy.to_mapping(), **given}
+    if "horizon" in given and "window" not in given:
+        claimed["window"] = None
+    return BoundOptions.from_mapping(claimed)
 
 
 def attack(
@@ -187,7 +200,7 @@ def attack(
     generator, options = seed_or_rng(seed, rng), PassiveOptions(known=known, targets=targets)
     ratings = as_ratings(source)
     with opened(history) as store:
-        require_source(store, ratings)
+        require_source(store, ratings, ledger_of(store), by_time=True)
         records, shown = store.releases, published(store, ratings.item_ids)
     original = None
     if not any(one.settings.get("given") for one in records):

@@ -12,7 +12,7 @@ from recloak._library.sources import Source, as_ratings
 from recloak._ratings.ids import IdMap
 from recloak._ratings.table_input import as_polars
 from recloak._related import publish_lists
-from recloak._related.history import record_of, table_of
+from recloak._related.history import record_of, table_of, without_gaps
 from recloak._related.lists import RelatedLists, lists_from_table, named_lists, read_lists
 from recloak._related.model import Lists
 from recloak._related.options import MethodOptions, SimilarityOptions
@@ -95,9 +95,11 @@ def publish(
     source: RatingsLike,
     *,
     delta: float = 0.1,
-    window: Window = 4,
+    horizon: str = "30d",
+    min_support: int = 5,
     evidence: str = "fresh",
     knowledge: int | None = None,
+    window: Window | None = None,
     top: int = 5,
     method: str = "perm",
     literal: bool = False,
@@ -105,11 +107,12 @@ def publish(
     budget: int = 10**8,
     similarity: str = "cosine",
     shrinkage: float = 0.0,
-    min_support: int = 1,
     lists: Table | RelatedLists | str | os.PathLike[str] | None = None,
     until: Moment | None = None,
+    loosen: bool = False,
+    accept_times: bool = False,
 ) -> PublishedRelease:
-    """Add the next release of related-item lists to a history, safe against every release of the window.
+    """Add the next release of related-item lists to a history, safe as shown and safe for its horizon.
 
     Parameters
     ----------
@@ -119,12 +122,16 @@ def publish(
         Ratings with times: a path, several paths, a table or `Ratings`.
     delta
         Largest allowed probability of a right inference.
-    window
-        Releases that an observer compares, or ``"all"``.
+    horizon
+        How long it is protected what somebody adds: a time such as ``30d``, a number of ratings, or ``all``.
+    min_support
+        Fewest people who rated both an item and an entry of its list, also for ``lists`` from elsewhere.
     evidence
         ``fresh``: the observer infers what was added since; ``total``: what is held at all.
     knowledge
         Most background items that an observer is believed to know; None: no limit.
+    window
+        The paper's literal bound instead of a horizon: releases that an observer compares, or ``"all"``.
     top
         Positions of a list.
     method
@@ -135,22 +142,26 @@ def publish(
         How far down the ranking replacements are looked for.
     budget
         Most steps of one exact search; where they run out, entries are removed.
-    similarity, shrinkage, min_support
+    similarity, shrinkage
         How similar items are found; see `build`.
     lists
         Lists of another recommender (``item``, ``related``, ``score``) as a file or table, instead of our own.
     until
         The time of the release; None: that of the last rating.
+    loosen
+        Allow to promise less than the last release did (delta, horizon, support, top); it is recorded.
+    accept_times
+        Allow a newest rating that is dated ahead of the clock or far beyond the last release.
 
     Returns
     -------
     PublishedRelease
-        The lists, their proof and what they cost.
+        The lists, their proof and what they cost; the last release as it is if nothing is new (``is_new``).
 
     Raises
     ------
     RefusedError
-        If the release would break the bound, or somebody else has published meanwhile; nothing is stored.
+        If the release would break or loosen the promise, or somebody else has published meanwhile; nothing is stored.
     InputError
         If the source cannot be read, carries no times, or an option breaks its rule.
 
@@ -158,12 +169,13 @@ def publish(
     --------
     >>> import recloak.related
     >>> with recloak.related.History("lists.db") as history:
-    ...     recloak.related.publish(history, "ratings.csv", until=200, delta=0.3)
-    ...     recloak.related.publish(history, "ratings.csv", delta=0.3).verdict.passed
+    ...     recloak.related.publish(history, "ratings.csv", until=200, delta=0.3, min_support=1)
+    ...     recloak.related.publish(history, "ratings.csv", delta=0.3, min_support=1).verdict.passed
     <PublishedRelease: number 1, 30 entries, recall 1.000>
     True
     """
-    bound = bound_of(window, delta=delta, evidence=evidence, knowledge=knowledge)
+    promise = {"delta": delta, "horizon": horizon, "min_support": min_support, "evidence": evidence}
+    bound = bound_of(window, **promise, knowledge=knowledge)
     how = MethodOptions(top=top, method=method, literal=literal, candidates=candidates, budget=budget)
     how.require_publishable()
     options = SimilarityOptions(similarity=similarity, shrinkage=shrinkage, min_support=min_support)
@@ -171,7 +183,15 @@ def publish(
     given = None if lists is None else _given_lists(lists, ratings.item_ids)
     with opened(history, create=True) as store:
         return publish_lists.publish(
-            store, ratings, bound=bound, method=how, similarity=options, lists=given, until=seconds
+            store,
+            ratings,
+            bound=bound,
+            method=how,
+            similarity=options,
+            lists=given,
+            until=seconds,
+            loosen=loosen,
+            accept_times=accept_times,
         )
 
 
@@ -194,7 +214,7 @@ def export(history: HistoryLike, *, release: int | str | None = None) -> Related
     Returns
     -------
     RelatedLists
-        Lists with their release; a position that is missing was left empty on purpose.
+        Lists with their release, without gaps: exactly as they were verified.
 
     Raises
     ------
@@ -204,7 +224,7 @@ def export(history: HistoryLike, *, release: int | str | None = None) -> Related
     Examples
     --------
     >>> import recloak.related
-    >>> _ = recloak.related.publish("lists.db", "ratings.csv", top=3)
+    >>> _ = recloak.related.publish("lists.db", "ratings.csv", top=3, min_support=1)
     >>> recloak.related.export("lists.db", release="last")
     <RelatedLists: 1 release, 6 items, 18 entries>
     """
@@ -212,5 +232,5 @@ def export(history: HistoryLike, *, release: int | str | None = None) -> Related
         chosen = store.releases
         if release is not None:
             chosen = chosen[-1:] if release == "last" and chosen else (record_of(store, release),)
-        table = table_of(store, *(() if release is None else (chosen[0].number,)))
+        table = without_gaps(table_of(store, *(() if release is None else (chosen[0].number,))))
     return RelatedLists(table, table["item"].n_unique(), max((one.top for one in chosen), default=0))

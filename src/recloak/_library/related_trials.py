@@ -24,9 +24,11 @@ def simulate(
     initial: float = 10.0,
     gap: float = 5.0,
     delta: float = 0.1,
-    window: Window = 4,
+    horizon: str = "30d",
+    min_support: int = 5,
     evidence: str = "fresh",
     knowledge: int | None = None,
+    window: Window | None = None,
     top: int = 5,
     method: str = "perm",
     literal: bool = False,
@@ -34,7 +36,6 @@ def simulate(
     budget: int = 10**8,
     similarity: str = "cosine",
     shrinkage: float = 0.0,
-    min_support: int = 1,
     history: HistoryLike | None = None,
     seed: int | None = None,
     rng: Rng = None,
@@ -49,11 +50,11 @@ def simulate(
         Percent of the ratings before the first release.
     gap
         Percent of the ratings between two releases.
-    delta, window, evidence, knowledge
-        The bound; see `publish`.
+    delta, horizon, min_support, evidence, knowledge, window
+        The promise; see `publish`.
     top, method, literal, candidates, budget
         How safe lists are made; see `publish`. Method ``rp`` adds noise to the ratings instead and protects nobody.
-    similarity, shrinkage, min_support
+    similarity, shrinkage
         How similar items are found; see `build`.
     history
         Where to store the releases, so that an interrupted run continues from there.
@@ -73,14 +74,15 @@ def simulate(
     Examples
     --------
     >>> import recloak.related
-    >>> run = recloak.related.simulate("ratings.csv", gap=30, window=2, delta=0.5)
+    >>> run = recloak.related.simulate("ratings.csv", gap=30, horizon="all", min_support=1, delta=0.5)
     >>> len(run.records), run.max_breach <= 0.5
     (4, True)
     """
     protocol = ProtocolOptions(initial=initial, gap=gap)
-    bound = bound_of(window, delta=delta, evidence=evidence, knowledge=knowledge)
+    promise = {"delta": delta, "horizon": horizon, "min_support": min_support, "evidence": evidence}
+    bound = bound_of(window, **promise, knowledge=knowledge)
     how = MethodOptions(top=top, method=method, literal=literal, candidates=candidates, budget=budget)
-    options = SimilarityOptions(similarity=similarity, shrinkage=shrinkage, min_support=min_support)
+    options = SimilarityOptions(similarity=similarity, shrinkage=shrinkage)
     generator, ratings = seed_or_rng(seed, rng), as_ratings(source)
     with nullcontext() if history is None else opened(history, create=True) as store:
         return simulation.simulate(
@@ -93,7 +95,9 @@ def advise(
     *,
     deltas: Sequence[float] = DELTAS,
     evidence: Sequence[str] = EVIDENCE,
-    window: Window = 4,
+    horizon: str = "30d",
+    min_support: int = 5,
+    window: Window | None = None,
     initial: float = 10.0,
     gap: float = 10.0,
     top: int = 5,
@@ -101,7 +105,6 @@ def advise(
     budget: int = 10**8,
     similarity: str = "cosine",
     shrinkage: float = 0.0,
-    min_support: int = 1,
 ) -> DeltaAdvice:
     """Return the cost of each delta on these ratings, before anything is published.
 
@@ -113,13 +116,13 @@ def advise(
         Bounds to try.
     evidence
         Meanings of the bound to try; see `publish`.
-    window
-        Releases that an observer compares, or ``"all"``.
+    horizon, min_support, window
+        The rest of the promise; see `publish`.
     initial, gap
         Percent of the ratings before the first release, and between two releases.
     top, candidates, budget
         How safe lists are made; see `publish`.
-    similarity, shrinkage, min_support
+    similarity, shrinkage
         How similar items are found; see `build`.
 
     Returns
@@ -135,7 +138,7 @@ def advise(
     Examples
     --------
     >>> import recloak.related
-    >>> advice = recloak.related.advise("ratings.csv", deltas=[0.2, 0.5], gap=40)
+    >>> advice = recloak.related.advise("ratings.csv", deltas=[0.2, 0.5], gap=40, min_support=1)
     >>> advice
     <DeltaAdvice: 4 settings>
     >>> all(one.max_breach <= one.delta for one in advice)
@@ -146,7 +149,7 @@ def advise(
         deltas=several("deltas", deltas, "[0.1, 0.4]"),
         evidence=several("evidence", evidence, '["fresh"]'),
         protocol=ProtocolOptions(initial=initial, gap=gap),
-        window=bound_of(window).window,
+        bound=bound_of(window, horizon=horizon, min_support=min_support),
         method=MethodOptions(top=top, candidates=candidates, budget=budget),
-        similarity=SimilarityOptions(similarity=similarity, shrinkage=shrinkage, min_support=min_support),
+        similarity=SimilarityOptions(similarity=similarity, shrinkage=shrinkage),
     )

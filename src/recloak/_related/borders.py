@@ -226,15 +226,77 @@ def _search(bits, rater_words, n_raters, delta, largest, first, budget):  # type
 
 
 @njit(cache=True)
-def _singles(target, members, earlier, rule, data, code, found):  # type: ignore[no-untyped-def]
+def _rater_bits(members, known_at, data, code, row, n_raters):  # type: ignore[no-untyped-def]
+    """Return for each member which raters of the target hold it, as bits; ``row`` numbers the raters from 1."""
+    starts, users, times = data
+    bits = np.zeros((len(members), (n_raters + 63) // 64), np.uint64)
+    for m in range(len(members)):
+        for p in range(starts[members[m]], starts[members[m] + 1]):
+            if code[users[p]] == _RATER and times[p] <= known_at:
+                r = row[users[p]]
+                bits[m, r >> 6] |= _ONE << np.uint64(r & 63)
+    return bits
+
+
+@njit(cache=True)
+def _pair_tells(one, other, above, known_at, delta, data, code):  # type: ignore[no-untyped-def]
+    """Return whether two lists tell too much: whether too few hold both; ``above`` raters of the target do."""
+    starts, users, times = data
+    p, q, below = starts[one], starts[other], 0
+    while p < starts[one + 1] and q < starts[other + 1]:
+        if users[p] < users[q]:
+            p += 1
+        elif users[p] > users[q]:
+            q += 1
+        else:
+            below += times[p] <= known_at and times[q] <= known_at and code[users[p]] != _LEFT_OUT
+            if below and above / below <= delta:
+                return False
+            p += 1
+            q += 1
+    return True
+
+
+@njit(cache=True)
+def _with_past(target, members, companions, earlier, rule, data, scratch):  # type: ignore[no-untyped-def]
+    """Return which members tell too much together with one list in which the target moved in the past.
+
+    The target must be marked. The past cannot be taken back, so that such a member violates by itself.
+    """
+    (later, fresh, delta, _, _), (starts, users, _), (code, row) = rule, data, scratch
+    known_at, n_raters = earlier if fresh else later, 0
+    tells = np.zeros(len(members), np.bool_)
+    for p in range(starts[target], starts[target + 1]):
+        if code[users[p]] == _RATER:
+            row[users[p]] = n_raters
+            n_raters += 1
+    mine = _rater_bits(members, known_at, data, code, row, n_raters)
+    theirs = _rater_bits(companions, known_at, data, code, row, n_raters)
+    for p in range(starts[target], starts[target + 1]):
+        row[users[p]] = -1
+    for m in range(len(members)):
+        for c in range(len(companions)):
+            above = 0
+            for w in range(mine.shape[1]):
+                above += _popcount(mine[m, w] & theirs[c, w])
+            if above and companions[c] != members[m] and not tells[m]:
+                tells[m] = _pair_tells(members[m], companions[c], above, known_at, delta, data, code)
+    return tells
+
+
+@njit(cache=True)
+def _singles(target, members, newly, companions, earlier, rule, data, scratch, found):  # type: ignore[no-untyped-def]
     """Add the members that violate alone to ``found``; return these, and the members that may violate with others."""
-    later, fresh, delta, _, _ = rule
+    (later, fresh, delta, largest, _), (code, _) = rule, scratch
     known_at = earlier if fresh else later
     n_raters = _mark(target, earlier, rule, data, code)
+    tells = np.zeros(len(members), np.bool_)
+    if n_raters and largest > 1 and len(companions):
+        tells[newly] = _with_past(target, members[newly], companions, earlier, rule, data, scratch)
     kept, n_kept, n_found, mask = np.empty(len(members), np.int64), 0, 0, np.zeros(found.shape[1], np.uint64)
     for m in range(len(members)):
         above, below = _single(members[m], known_at, data, code) if n_raters else (0, 0)
-        if above and above / below > delta:
+        if above and (above / below > delta or tells[m]):
             mask[m >> 6] = _ONE << np.uint64(m & 63)
             found = _append(found, n_found, mask)
             mask[m >> 6] = 0
@@ -246,17 +308,19 @@ def _singles(target, members, earlier, rule, data, code, found):  # type: ignore
 
 
 @njit(cache=True)
-def border(target, members, earlier, rule, data, scratch):  # type: ignore[no-untyped-def]
+def border(target, members, newly, companions, earlier, rule, data, scratch):  # type: ignore[no-untyped-def]
     """Return the violating border of a target over the lists of ``members`` since an earlier time.
 
-    It is returned as masks over the members (bit m stands for ``members[m]``), their number, and whether the budget was
-    enough. ``rule`` is (later time, fresh, delta, largest, budget), ``data`` the holders by item (starts, users,
-    times), ``scratch`` two arrays with an entry per user (zeros, and -1), which are restored afterwards.
+    ``companions`` are the lists in which the target moved in the past, each of which counts together with a member
+    that is ``newly`` moving, in this very release. The border is returned as masks over the members (bit m stands for
+    ``members[m]``), their number, and whether the budget was enough. ``rule`` is (later time, fresh, delta, largest,
+    budget), ``data`` the holders by item (starts, users, times), ``scratch`` two arrays with an entry per user (zeros,
+    and -1), which are restored afterwards.
     """
     later, fresh, delta, largest, budget = rule
     code, _ = scratch
     empty = np.zeros((0, (len(members) + 63) // 64), np.uint64)
-    found, n_found, kept = _singles(target, members, earlier, rule, data, code, empty)
+    found, n_found, kept = _singles(target, members, newly, companions, earlier, rule, data, scratch, empty)
     enough = True
     if len(kept) > 1 and largest > 1:
         bits, rater_words, held_by = _holder_bits(members[kept], earlier if fresh else later, data, scratch)
@@ -274,7 +338,7 @@ def border(target, members, earlier, rule, data, scratch):  # type: ignore[no-un
 
 
 @njit(cache=True)
-def breaks(target, members, added, earlier, rule, data, scratch):  # type: ignore[no-untyped-def]
+def breaks(target, members, added, companions, earlier, rule, data, scratch):  # type: ignore[no-untyped-def]
     """Return whether one more list violates with members that are safe among themselves, or the budget ran out."""
     later, fresh, delta, largest, budget = rule
     code, _ = scratch
@@ -282,6 +346,8 @@ def breaks(target, members, added, earlier, rule, data, scratch):  # type: ignor
     n_raters = _mark(target, earlier, rule, data, code)
     above, below = _single(added, known_at, data, code) if n_raters else (0, 0)
     unsafe = above > 0 and above / below > delta
+    if above > 0 and not unsafe and largest > 1 and len(companions):
+        unsafe = _with_past(target, np.full(1, added, np.int32), companions, earlier, rule, data, scratch)[0]
     if above > 0 and not unsafe and len(members) and largest > 1:
         bits, rater_words, held_by = _holder_bits(np.append(members, added), known_at, data, scratch)
         _, n_sets, enough = _search(bits, rater_words, held_by, delta, largest, len(members), budget)

@@ -1,15 +1,14 @@
-"""The history store: every published release in order.
+"""The history store as it is read: every published release in order.
 
-It only grows: one transaction per release, under a lock, refused if somebody else has published in between; a crash
-leaves the last complete release. The store is for the operator: besides the published lists it holds why each entry was
-changed, which `recloak.related.export` never shows.
+The store is for the operator: besides the published lists it holds why each entry was changed and who holds what since
+when (`history_writing`), which `recloak.related.export` never shows.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -17,11 +16,12 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
-from recloak._core.errors import InputError, OptionError, RefusedError
+from recloak._core.errors import InputError, OptionError
 from recloak._core.results import Tabular, counted, plural
 from recloak._ratings.ids import IdMap
 from recloak._related.history_database import ENTRIES, REASONS, RELEASES, STORE, open_database
 from recloak._related.model import EMPTY, ListRelease, Lists
+from recloak._related.options import ALL_RELEASES, BoundOptions
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -33,15 +33,22 @@ class ReleaseRecord:
     top: int
     settings: dict[str, Any]
 
+    @property
+    def policy(self) -> BoundOptions:
+        """The promise that held when this was published; before there was a horizon, a window without a static rule."""
+        bound = self.settings.get("bound", {})
+        if "horizon" in bound:
+            return BoundOptions.from_mapping(bound)
+        window = ALL_RELEASES if bound.get("window") is None else bound["window"]
+        return BoundOptions.from_mapping({**bound, "window": window, "min_support": 1})
+
     def to_json(self) -> dict[str, Any]:
-        """Return the bound and the cost, ready for JSON."""
-        bound = self.settings["bound"]
+        """Return the promise and the cost, ready for JSON."""
         return {
             "number": self.number,
             "time": self.time,
-            "delta": bound["delta"],
-            "evidence": bound["evidence"],
-            "window": "all" if bound["window"] is None else bound["window"],
+            **self.policy.to_json(),
+            "loosened": self.settings.get("loosened", []),
             "method": self.settings["method"]["method"],
             "recall": self.settings["cost"]["recall"],
             "max_breach": self.settings["max_breach"],
@@ -150,7 +157,7 @@ class History(Tabular):
             If there is no such release.
         """
         numbers = [record_of(self, number).number for number in (earlier, later)]
-        before, after = (table_of(self, number).drop("release") for number in numbers)
+        before, after = (without_gaps(table_of(self, number)).drop("release") for number in numbers)
         both = before.join(after, on=["item", "related"], how="full", coalesce=True, suffix="_after")
         moved = both.filter(~pl.col("position").eq_missing(pl.col("position_after"))).with_columns(change=_change())
         table = moved.join(reasons_of(self, later), on=["item", "related"], how="left")
@@ -159,7 +166,7 @@ class History(Tabular):
 
     def to_polars(self) -> pl.DataFrame:
         """Return all published entries: ``release``, ``item``, ``position`` (from 1), ``related``."""
-        return table_of(self)
+        return without_gaps(table_of(self))
 
     def to_json(self) -> dict[str, Any]:
         """Return every release with its bound and cost, ready for JSON."""
@@ -192,14 +199,15 @@ def lists_of(history: History, item: int | str, numbers: Iterable[int]) -> dict[
     )
     found: dict[int, list[tuple[int, str]]] = {}
     for row in history._database.rows(query.order_by(ENTRIES.c.release, ENTRIES.c.position)):
-        found.setdefault(row.release, []).append((row.position, row.related))
+        entries = found.setdefault(row.release, [])
+        entries.append((len(entries) + 1, row.related))  # as shown, without gaps
     return found
 
 
 def published(history: History, item_ids: IdMap, *, last: int | None = None) -> tuple[ListRelease, ...]:
-    """Return the published releases, or the last few, with items numbered as in the ratings.
+    """Return the published releases, or the last few, with items numbered by some ids.
 
-    Items that are no longer in the ratings have no holders and reveal nothing about anyone; they are left out.
+    The ids are those of the ledger, which knows every item that was ever published; others are left out.
     """
     require_kind(history, item_ids)
     known = history.releases
@@ -227,6 +235,12 @@ def table_of(history: History, *numbers: int) -> pl.DataFrame:
     if history.is_text is False:
         table = table.with_columns(pl.col("item", "related").cast(pl.Int64)).sort("release", "item", "position")
     return table
+
+
+def without_gaps(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table of releases with the positions that a page shows: stores of older versions can have gaps."""
+    order = pl.col("position").rank("ordinal").over("release", "item").cast(pl.Int64)
+    return table.with_columns(position=order)
 
 
 def item_names(history: History) -> pl.Series:
@@ -258,48 +272,6 @@ def record_of(history: History, number: int | str) -> ReleaseRecord:
     if str(number) not in by_number:
         raise OptionError(f"{history.name}: there is no release {number}; there are {len(by_number)}")
     return by_number[str(number)]
-
-
-def append(
-    history: History,
-    release: ListRelease,
-    item_ids: IdMap,
-    settings: dict[str, Any],
-    reasons: Iterable[tuple[int, int, str]] = (),
-) -> None:
-    """Add a release whole or not at all; raise RefusedError unless its number follows the last one's."""
-    require_kind(history, item_ids)
-    names = item_ids.ids.cast(pl.String).to_list()
-    entries = list(_entry_rows(release, names))
-    why = [{"release": release.number, "item": names[j], "related": names[i], "reason": r} for j, i, r in reasons]
-    head = {"number": release.number, "time": release.time, "top": release.lists.top, "settings": json.dumps(settings)}
-    with history._database.writing() as connection:
-        _require_next(connection, history, release)
-        if connection.execute(sa.select(STORE.c.value).where(STORE.c.key == "ids")).first() is None:
-            kind = "text" if item_ids.is_text else "number"
-            connection.execute(sa.insert(STORE), [{"key": "ids", "value": kind}])
-        connection.execute(sa.insert(RELEASES), [head])
-        for table, rows in ((ENTRIES, entries), (REASONS, why)):
-            if rows:
-                connection.execute(sa.insert(table), rows)
-
-
-def _entry_rows(release: ListRelease, names: list[str]) -> Iterator[dict[str, Any]]:
-    for j, position in zip(*(axis.tolist() for axis in np.nonzero(release.lists.items != EMPTY)), strict=True):
-        related = names[int(release.lists.items[j, position])]
-        yield {"release": release.number, "item": names[j], "position": position + 1, "related": related}
-
-
-def _require_next(connection: sa.Connection, history: History, release: ListRelease) -> None:
-    last = connection.execute(sa.select(RELEASES).order_by(RELEASES.c.number.desc()).limit(1)).first()
-    number, time = (last.number, last.time) if last else (0, release.time)
-    if release.number != number + 1:
-        raise RefusedError(
-            f"{history.name}: release {number} was published meanwhile, so release {release.number} was made from an "
-            "old history; nothing was stored, run it again"
-        )
-    if release.time < time:
-        raise InputError(f"a release must not be older than the last one (time {time}), got time {release.time}")
 
 
 def require_kind(history: History, item_ids: IdMap) -> None:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from recloak._core.errors import InputError, MissingExtraError
 
-FORMAT = 1
+FORMAT = 2  # 1 had no ledger
 _TIMEOUT = "10"  # seconds that a server may take to answer, unless the address or the environment says otherwise
 _PATIENCE = 60.0  # seconds that a command waits for an SQLite file that another process has locked
 _LOCK = 7_261_503  # number of the advisory lock for making tables
@@ -47,6 +47,24 @@ REASONS = sa.Table(
     sa.Column("related", sa.Text, primary_key=True),
     sa.Column("reason", sa.String(12), nullable=False),
 )
+LEDGER = sa.Table(
+    "recloak_ledger",  # private: who held what when
+    TABLES,
+    sa.Column("release", sa.Integer, primary_key=True, autoincrement=False),  # the first to see these holdings
+    sa.Column("time", sa.BigInteger, nullable=False),
+    sa.Column("users", sa.LargeBinary, nullable=False),  # ids of the users that it was the first to see
+    sa.Column("items", sa.LargeBinary, nullable=False),
+    sa.Column("holdings", sa.LargeBinary, nullable=False),
+)
+SEALS = sa.Table(
+    "recloak_seals",  # releases that were proved for the last time before somebody was forgotten
+    TABLES,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("through", sa.Integer, nullable=False),  # the last release that is sealed
+    sa.Column("forgotten", sa.Integer, nullable=False),
+    sa.Column("passed", sa.Integer, nullable=False),
+    sa.Column("max_breach", sa.Float, nullable=False),
+)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -71,6 +89,19 @@ class Database:
 
         sa.event.listen(self.engine, "do_connect", with_limit)
         self.engine.dispose()  # the next connection is a new one, with the limit
+
+    def vacuum(self) -> None:
+        """Rewrite the store without the bytes of what was deleted."""
+        with _explained(self.name), self.engine.connect() as plain:
+            connection = plain.execution_options(isolation_level="AUTOCOMMIT")
+            if self.engine.dialect.name == "postgresql":
+                for table in (LEDGER, RELEASES, ENTRIES, REASONS):
+                    connection.execute(sa.text(f"VACUUM FULL {table.name}"))
+                return
+            raw = plain.connection.driver_connection
+            assert raw is not None
+            raw.execute("VACUUM")
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
@@ -106,6 +137,8 @@ def _address(where: str | os.PathLike[str], *, create: bool) -> tuple[str, sa.UR
         raise InputError(f"{path}: there is no history store")
     if not path.absolute().parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.absolute().parent} to write into")
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # it will hold who rated what
     return str(path), sa.URL.create("sqlite", database=str(path))
 
 
@@ -145,6 +178,7 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA secure_delete = ON")  # what is forgotten leaves no bytes behind
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
@@ -178,14 +212,27 @@ def _make_tables(engine: sa.Engine, name: str) -> None:
 
 
 def _check_format(engine: sa.Engine, name: str, *, create: bool) -> None:
-    """Refuse a store of another format; write the format of a new one."""
-    with _locked(engine) if create else engine.begin() as connection:
+    """Refuse a store of another format; write the format of a new one, and bring one of format 1 up to date.
+
+    Format 1 had no ledger: the next publisher makes one from the times of the ratings.
+    """
+    with engine.begin() as connection:
         found = {row.key: row.value for row in connection.execute(sa.select(STORE))}
-        if not found and create:
+    if found.get("format") == "1" or (not found and create):
+        with _locked(engine) as connection:
+            TABLES.create_all(connection)
+            connection.execute(sa.delete(STORE).where(STORE.c.key == "format"))
             connection.execute(sa.insert(STORE), [{"key": "format", "value": str(FORMAT)}])
-            return
-    if found.get("format") != str(FORMAT):
+        _make_private(engine)
+    elif found.get("format") != str(FORMAT):
         raise InputError(f"{name}: a store of format {found.get('format')}, this version reads format {FORMAT}")
+
+
+def _make_private(engine: sa.Engine) -> None:
+    """Let only the owner read an SQLite file, if it is ours to say so."""
+    if engine.dialect.name == "sqlite" and engine.url.database:
+        with suppress(PermissionError):
+            Path(engine.url.database).chmod(0o600)
 
 
 @contextmanager

@@ -1,11 +1,12 @@
 """What a release would give away: its distinguishing entries by target item, and which of them to remove.
 
-Targets do not influence each other once every entry has its position: removing i from a list leaves its position empty,
-and moves no other item. So the violating borders of all targets are found, and hit, in parallel.
+Once every entry has its position, targets do not influence each other. So the violating borders of all targets are
+found, and hit, in parallel. Lists have no gaps: what is removed moves entries up, and the maker looks again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._related.borders import border, breaks
-from recloak._related.model import EMPTY, Holders, ListRelease, Lists, positions_before
+from recloak._related.list_positions import Views, views_of_releases, views_of_sights
+from recloak._related.model import EMPTY, Holders, ListRelease, Lists, Sight, asked_of
 from recloak._related.options import BoundOptions
 
 _ONE = np.uint64(1)
@@ -28,7 +30,7 @@ class Entries:
     targets: NDArray[np.int32]  # (n,)
     owners: NDArray[np.int32]  # (n,) the item whose list it is
     positions: NDArray[np.int32]  # (n,)
-    since: NDArray[np.bool_]  # (n, n_earlier) whether it distinguishes its list from that of each earlier release
+    since: NDArray[np.bool_]  # (n, n_views) whether it is new or higher in each view of the earlier releases
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -45,33 +47,74 @@ class Entries:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Observer:
-    """An observer at one release: the earlier releases of the window, the ratings behind them, and the bound."""
+    """An observer at one release: what earlier releases showed, the ratings behind them, and the bound.
 
-    earlier: tuple[ListRelease, ...]
+    Every view is asked about what was added since its time. With a window a view is one earlier release; with a horizon
+    it is what somebody saw who has looked at every release since one (`Sight`).
+    """
+
+    views: Views
+    starts: NDArray[np.int64]  # (n_views,) since when additions are asked about
+    past: tuple[NDArray[np.int64], NDArray[np.int32]]  # (n_views, n_items + 1) where past moves begin; whose lists
+    latest: Lists  # the newest of the earlier releases
     time: int  # of the release that is being made
     holders: Holders
     bound: BoundOptions
-    budget: int = 10**8
+    budget: int
+    earlier: tuple[ListRelease, ...] = ()  # the releases of a window, for the printed algorithm
 
-    @property
-    def times(self) -> NDArray[np.int64]:
-        """Times of the earlier releases."""
-        return np.array([release.time for release in self.earlier], np.int64)
+    @classmethod
+    def of_window(
+        cls, earlier: tuple[ListRelease, ...], time: int, holders: Holders, bound: BoundOptions, budget: int = 10**8
+    ) -> Observer:
+        """Return an observer who compares the release with each of some earlier ones."""
+        starts, latest = np.array([release.time for release in earlier], np.int64), earlier[-1].lists
+        none = np.zeros((len(earlier), holders.n_items + 1), np.int64), np.zeros(0, np.int32)
+        return cls(views_of_releases(earlier), starts, none, latest, time, holders, bound, budget, earlier)
+
+    @classmethod
+    def of_horizon(
+        cls,
+        sights: Sequence[Sight],
+        latest: Lists,
+        time: int,
+        holders: Holders,
+        bound: BoundOptions,
+        budget: int = 10**8,
+    ) -> Observer:
+        """Return an observer who has seen every earlier release and asks about each start of the horizon."""
+        asked = asked_of(bound, sights, time, holders)
+        starts = np.array([sight.start for sight in asked], np.int64)
+        return cls(views_of_sights(asked), starts, _past_moves(asked), latest, time, holders, bound, budget)
 
     def arguments(self) -> tuple[object, ...]:
         """Return the arguments of the compiled kernels, in their order."""
         bound, holders = self.bound, self.holders
         largest = NO_LIMIT if bound.knowledge is None else np.int64(bound.knowledge)
         rule = (np.int64(self.time), bound.evidence == "fresh", bound.delta, largest, np.int64(self.budget))
-        return self.times, rule, (holders.indptr, holders.users, holders.times), np.int64(holders.n_users)
+        asked = (self.starts, *self.past)
+        return asked, rule, (holders.indptr, holders.users, holders.times), np.int64(holders.n_users)
+
+
+def _past_moves(sights: Sequence[Sight]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return for every sight and target where the lists of its past moves begin, and these lists."""
+    n_items, begin, places, lists = len(sights[0].lasting), 0, [], []
+    edges = np.arange(n_items + 1, dtype=np.int64) * n_items
+    for sight in sights:
+        places.append(begin + np.searchsorted(sight.past, edges))
+        lists.append((sight.past % max(n_items, 1)).astype(np.int32))
+        begin += len(sight.past)
+    return np.stack(places).astype(np.int64), np.concatenate(lists)
 
 
 def entries_of(observer: Observer, items: NDArray[np.int32]) -> Entries:
     """Return every entry that distinguishes its list from that of some earlier release."""
-    lists = Lists(items.copy())
-    here = np.arange(lists.top, dtype=np.int32)
-    since = np.stack([here < positions_before(release.lists, lists) for release in observer.earlier], axis=-1)
-    since &= (items != EMPTY)[:, :, None]
+    quiet = np.zeros((*items.shape, len(observer.views[0])), np.bool_)
+    here = np.arange(items.shape[1], dtype=np.int32)
+    for view, (old, positions) in enumerate(zip(*observer.views, strict=True)):
+        for column, lowest in zip(old.T, positions.T, strict=True):
+            quiet[:, :, view] |= (items == column[:, None]) & (here >= lowest[:, None])
+    since = ~quiet & (items != EMPTY)[:, :, None]
     owners, positions = np.nonzero(since.any(axis=-1))
     return sorted_entries(items[owners, positions], owners, positions, since[owners, positions])
 
@@ -92,7 +135,7 @@ def joined(first: Entries, second: Entries) -> Entries:
 
 
 def to_remove(observer: Observer, entries: Entries, costs: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return a mask of entries whose removal leaves no violating set against any earlier release, at little cost.
+    """Return a mask of entries whose removal leaves no violating set since any start, at little cost.
 
     A weighted greedy hitting set over the union of the borders (algorithm 2 of the paper), without the members that
     turn out to be needless. If the budget does not suffice to know a border, entries are removed until it does.
@@ -164,14 +207,17 @@ def _all_hit(sets, n_sets, chosen):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _borders(target, owners, since, gone, earlier, rule, data, scratch):  # type: ignore[no-untyped-def]
-    """Return the union of a target's borders against every earlier release, as masks over all its owners."""
+def _borders(target, owners, since, gone, asked, rule, data, scratch):  # type: ignore[no-untyped-def]
+    """Return the union of a target's borders since every start, as masks over all its owners."""
+    starts, places, past = asked
     sets, n_sets, enough = np.zeros((8, (len(owners) + 63) // 64), np.uint64), 0, True
-    for a in range(len(earlier)):
+    for a in range(len(starts)):
         members = np.flatnonzero(since[:, a] & ~gone)
         if len(members) == 0:
             continue
-        found, n_found, known = border(target, owners[members], earlier[a], rule, data, scratch)
+        companions = past[places[a, target] : places[a, target + 1]]
+        newly = since[members, -1]  # the last view is the last release
+        found, n_found, known = border(target, owners[members], newly, companions, starts[a], rule, data, scratch)
         enough &= known
         while n_sets + n_found > len(sets):
             sets = np.concatenate((sets, np.zeros_like(sets)))
@@ -202,14 +248,14 @@ def _busiest(target, owners, gone, data, code):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _remove_for(target, owners, since, costs, earlier, rule, data, scratch, removed):  # type: ignore[no-untyped-def]
+def _remove_for(target, owners, since, costs, asked, rule, data, scratch, removed):  # type: ignore[no-untyped-def]
     """Mark what one target must lose; while the budget does not suffice to know its borders, mark entries unchecked.
 
     Each round marks twice as many, so that a target costs a few searches at most, however many lists show it.
     """
     n_unseen = 1
     while True:
-        sets, n_sets, enough = _borders(target, owners, since, removed, earlier, rule, data, scratch)
+        sets, n_sets, enough = _borders(target, owners, since, removed, asked, rule, data, scratch)
         if enough:
             break
         for _ in range(min(n_unseen, np.sum(~removed))):
@@ -221,35 +267,38 @@ def _remove_for(target, owners, since, costs, earlier, rule, data, scratch, remo
 
 @njit(cache=True, nogil=True)
 def _remove(  # type: ignore[no-untyped-def]
-    share, n_shares, starts, targets, owners, since, costs, earlier, rule, data, n_users, removed
+    share, n_shares, starts, targets, owners, since, costs, asked, rule, data, n_users, removed
 ):
     scratch = (np.zeros(n_users, np.int8), np.full(n_users, -1, np.int32))
     for t in range(share, len(starts) - 1, n_shares):
         mine = slice(starts[t], starts[t + 1])
         target = targets[starts[t]]
-        _remove_for(target, owners[mine], since[mine], costs[mine], earlier, rule, data, scratch, removed[mine])
+        _remove_for(target, owners[mine], since[mine], costs[mine], asked, rule, data, scratch, removed[mine])
 
 
 @njit(cache=True)
-def _admit_for(target, owners, since, present, earlier, rule, data, scratch, admitted):  # type: ignore[no-untyped-def]
+def _admit_for(target, owners, since, present, asked, rule, data, scratch, admitted):  # type: ignore[no-untyped-def]
     old_owners, old_since = present
+    starts, places, past = asked
     for e in range(len(owners)):
         safe = True
-        for a in range(len(earlier)):
+        for a in range(len(starts)):
             if safe and since[e, a]:
                 new = owners[:e][admitted[:e] & since[:e, a]]
                 members = np.concatenate((old_owners[old_since[:, a]], new))
-                safe = not breaks(target, members, owners[e], earlier[a], rule, data, scratch)
+                last = places[a, target + 1] if since[e, -1] else places[a, target]
+                companions = past[places[a, target] : last]
+                safe = not breaks(target, members, owners[e], companions, starts[a], rule, data, scratch)
         admitted[e] = safe
 
 
 @njit(cache=True, nogil=True)
 def _admit(  # type: ignore[no-untyped-def]
-    share, n_shares, starts, proposed, present, earlier, rule, data, n_users, admitted
+    share, n_shares, starts, proposed, present, asked, rule, data, n_users, admitted
 ):
     scratch = (np.zeros(n_users, np.int8), np.full(n_users, -1, np.int32))
     (targets, owners, since), (places, old_owners, old_since) = proposed, present
     for t in range(share, len(starts) - 1, n_shares):
         mine, here = slice(starts[t], starts[t + 1]), slice(places[0, t], places[1, t])
         old = (old_owners[here], old_since[here])
-        _admit_for(targets[starts[t]], owners[mine], since[mine], old, earlier, rule, data, scratch, admitted[mine])
+        _admit_for(targets[starts[t]], owners[mine], since[mine], old, asked, rule, data, scratch, admitted[mine])

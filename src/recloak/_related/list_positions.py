@@ -1,36 +1,53 @@
-"""Positions of entries in a list: where an item tells nothing, and which empty position it can fill.
+"""Positions of entries in a list without gaps: where an item tells nothing, and what can be added at its end.
 
 An item that was in the list in every earlier release of the window is *quiet* at a position not above any it had: it
 neither appears nor rises, whichever releases are compared. The lowest position that it had is its safe position.
 An item that was in only some of them has one too: there it distinguishes its list only from the releases without it.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.compiling import njit
-from recloak._related.model import EMPTY, ListRelease
+from recloak._related.model import EMPTY, ListRelease, Sight
 
 _NEVER = 3  # the turn of an item that need not be at its safe position
 
 
-def stacked(releases: tuple[ListRelease, ...]) -> NDArray[np.int32]:
-    """Return the lists of several releases as one array, padded with empty positions: (n_releases, n_items, top)."""
+Views = tuple[NDArray[np.int32], NDArray[np.int32]]  # entries and their positions: (n_views, n_items, width) each
+
+
+def views_of_releases(releases: tuple[ListRelease, ...]) -> Views:
+    """Return every release as a view of its own: what a window compares with."""
     top = max(release.lists.top for release in releases)
-    stack = np.full((len(releases), releases[0].lists.n_items, top), EMPTY, np.int32)
+    items = np.full((len(releases), releases[0].lists.n_items, top), EMPTY, np.int32)
     for number, release in enumerate(releases):
-        stack[number, :, : release.lists.top] = release.lists.items
-    return stack
+        items[number, :, : release.lists.top] = release.lists.items
+    return items, np.ascontiguousarray(np.broadcast_to(np.arange(top, dtype=np.int32), items.shape))
+
+
+def views_of_sights(sights: Sequence[Sight]) -> Views:
+    """Return what is seen from every start as a view: the entries that lasted, at the lowest position of each."""
+    width = max(sight.lasting.shape[1] for sight in sights)
+    items = np.full((len(sights), len(sights[0].lasting), width), EMPTY, np.int32)
+    positions = np.zeros_like(items)
+    for number, sight in enumerate(sights):
+        items[number, :, : sight.lasting.shape[1]] = sight.lasting
+        positions[number, :, : sight.lasting.shape[1]] = sight.lowest
+    return items, positions
 
 
 @njit(cache=True)
-def _safe_position(stack, owner, item):  # type: ignore[no-untyped-def]
+def _safe_position(views, owner, item):  # type: ignore[no-untyped-def]
     """Return the lowest position that an item had in the earlier lists of an owner, and how many of them held it."""
+    items, positions = views
     lowest = n_present = 0
-    for a in range(len(stack)):
-        for p in range(stack.shape[2]):
-            if stack[a, owner, p] == item:
-                lowest = max(lowest, p)
+    for a in range(len(items)):
+        for p in range(items.shape[2]):
+            if items[a, owner, p] == item:
+                lowest = max(lowest, positions[a, owner, p])
                 n_present += 1
     return lowest, n_present
 
@@ -90,42 +107,23 @@ def _place(items, safe, turns, top, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def rearrange(owners, ranked, must, stack, out):  # type: ignore[no-untyped-def]
+def rearrange(owners, ranked, must, views, out):  # type: ignore[no-untyped-def]
     """Write quiet lists of the owners into ``out``: the items of ``ranked``, placed to tell as little as possible.
 
-    ``must[j, r]`` is set if the r-th item of j's list has to be at its safe position if it can, although it was
-    missing once.
+    The n items of a list take its first n positions, so that there is no gap. ``must[j, r]`` is set if the r-th item of
+    j's list has to be at its safe position if it can, although it was missing once.
     """
-    top = out.shape[1]
     for j in owners:
         n = 0
-        while n < top and ranked[j, n] != EMPTY:
+        while n < out.shape[1] and ranked[j, n] != EMPTY:
             n += 1
         safe, turns = np.empty(n, np.int64), np.empty(n, np.int64)
         for r in range(n):
-            safe[r], n_present = _safe_position(stack, j, ranked[j, r])
-            turns[r] = _turn(n_present, len(stack), must[j, r])
-        _place(ranked[j, :n], safe, turns, top, out[j])
-
-
-@njit(cache=True)
-def _empty_for(row, safe_at):  # type: ignore[no-untyped-def]
-    """Return the best empty position for an item: the first at or below its safe one, else the lowest."""
-    lowest = -1
-    for p in range(len(row)):
-        if row[p] == EMPTY:
-            if p >= safe_at:
-                return p
-            lowest = p
-    return lowest
-
-
-@njit(cache=True)
-def _first_empty(row):  # type: ignore[no-untyped-def]
-    for p in range(len(row)):
-        if row[p] == EMPTY:
-            return p
-    return -1
+            safe[r], n_present = _safe_position(views, j, ranked[j, r])
+            turns[r] = _turn(n_present, len(views[0]), must[j, r])
+        for p in range(n, out.shape[1]):
+            out[j, p] = EMPTY
+        _place(ranked[j, :n], safe, turns, n, out[j, :n])
 
 
 @njit(cache=True)
@@ -137,29 +135,32 @@ def _contains(row, item):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def propose(lists, candidates, pointers, stack, owners, items, places, since):  # type: ignore[no-untyped-def]
-    """Write for every list with an empty position its next candidate and the position it would fill.
+def propose(lists, candidates, pointers, views, owners, items, places, since):  # type: ignore[no-untyped-def]
+    """Write for every list that is not full its next candidate, and the end of the list as its position.
 
-    ``since`` marks the earlier releases that it would distinguish. An item of -1 means nothing to propose.
+    ``since`` marks the views in which it would be new or higher. An item of -1 means nothing to propose.
     """
     for w in range(len(owners)):
         j = owners[w]
         items[w] = EMPTY
-        if _first_empty(lists[j]) < 0:
-            continue
-        while pointers[j] < candidates.shape[1]:
+        place = 0
+        while place < lists.shape[1] and lists[j, place] != EMPTY:
+            place += 1
+        while place < lists.shape[1] and pointers[j] < candidates.shape[1]:
             item = candidates[j, pointers[j]]
             pointers[j] += 1
             if item in (EMPTY, j) or _contains(lists[j], item):
                 continue
-            safe_at, n_present = _safe_position(stack, j, item)
-            place = _empty_for(lists[j], safe_at) if n_present else _first_empty(lists[j])
             items[w], places[w] = item, place
-            for a in range(len(stack)):
-                since[w, a] = not _was_at_or_above(stack[a, j], item, place)
+            for a in range(len(views[0])):
+                since[w, a] = not _was_at_or_above(views, a, j, item, place)
             break
 
 
 @njit(cache=True)
-def _was_at_or_above(row, item, place):  # type: ignore[no-untyped-def]
-    return _contains(row[: place + 1], item)
+def _was_at_or_above(views, a, owner, item, place):  # type: ignore[no-untyped-def]
+    items, positions = views
+    found = False
+    for p in range(items.shape[2]):
+        found |= items[a, owner, p] == item and positions[a, owner, p] <= place
+    return found

@@ -21,11 +21,7 @@ COLUMNS = ("item", "related", "score")
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class RelatedLists(Tabular):
-    """Related-item lists with outside ids.
-
-    A position that is missing from a published list was left empty on purpose. Show it as a gap: closing it would move
-    entries up.
-    """
+    """Related-item lists with outside ids; published ones have no gaps."""
 
     table: pl.DataFrame
     n_items: int  # items that have a list, even an empty one

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from recloak._related.model import Lists
     from recloak._related.options import MethodOptions
 
-    ListMaker = Callable[[Observer, Lists, MethodOptions], Lists]
+    ListMaker = Callable[[Observer | None, Lists, MethodOptions], Lists]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Method:
     text
         What it does, as shown by ``--help``.
     make
-        Returns the lists of a release, given the observer, the ranking and the options.
+        Returns the lists of a release, given the observer (None at a first release), the ranking and the options.
     is_safe
         Whether it keeps the bound; the others are for comparison.
     is_printed
@@ -58,17 +58,19 @@ class Method:
 
 
 def _within_bound(*, permute: bool) -> ListMaker:
-    def make(observer: Observer, ranking: Lists, options: MethodOptions) -> Lists:
+    def make(observer: Observer | None, ranking: Lists, options: MethodOptions) -> Lists:
+        if observer is None:
+            return _as_ranked(observer, ranking, options)
         from recloak._related.anonymise import anonymise  # noqa: PLC0415 (--help must not load compiled code)
         from recloak._related.literal_method import literal  # noqa: PLC0415 (likewise)
 
-        algorithm = literal if options.literal and observer.earlier else anonymise
+        algorithm = literal if options.literal else anonymise
         return algorithm(observer, ranking, options.top, permute=permute)
 
     return make
 
 
-def _as_ranked(_observer: Observer, ranking: Lists, options: MethodOptions) -> Lists:
+def _as_ranked(_observer: Observer | None, ranking: Lists, options: MethodOptions) -> Lists:
     from recloak._related.model import Lists  # noqa: PLC0415 (likewise)
 
     return Lists(ranking.cut(options.top).items)  # without the scores

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recloak._core.errors import InputError, OptionError
 from recloak._core.intervals import Share
 from recloak._ratings.model import Ratings
-from recloak._related.options import BoundOptions
+from recloak._related.options import ALL_RELEASES, BoundOptions, horizon_of
 
 EMPTY = -1  # a position left empty; it keeps the entries below it from moving up
 _EXACT = 2  # known items, one of them moved: every further item is tried
@@ -54,6 +54,14 @@ class Lists:
         """Return the first ``top`` positions of every list."""
         scores = None if self.scores is None else self.scores[:, :top].copy()
         return Lists(self.items[:, :top].copy(), scores)
+
+    def closed(self) -> Lists:
+        """Return the lists as a page shows them, without gaps: entries below an empty position move up."""
+        order = np.argsort(self.items == EMPTY, axis=1, kind="stable")
+        if (order == np.arange(self.top)).all():
+            return self
+        scores = None if self.scores is None else np.take_along_axis(self.scores, order, axis=1)
+        return Lists(np.take_along_axis(self.items, order, axis=1), scores)
 
 
 def require_proper(lists: Lists) -> None:
@@ -194,8 +202,86 @@ def moved(earlier: Lists, later: Lists) -> dict[int, list[int]]:
     return sets
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Sight:
+    """What somebody has seen who has looked at every release since one of them, the *start*.
+
+    An entry of the next release is *quiet* if it was in its list in every release since the start, never below the
+    position it has now: it distinguishes its list from none of them, and what was added since the start did not bring
+    it. Every other entry *moves*.
+    """
+
+    start: int  # time of the release at the start
+    lasting: NDArray[np.int32]  # (n_items, width) entries that were in their list in every release, `EMPTY` elsewhere
+    lowest: NDArray[np.int32]  # (n_items, width) the lowest position that each of them had
+    past: NDArray[np.int64]  # keys of what has moved in a release since the start, ascending (`move_keys`)
+
+    @classmethod
+    def of(cls, time: int, lists: Lists) -> Sight:
+        """Return what is seen from one release alone."""
+        here = np.broadcast_to(np.arange(lists.top, dtype=np.int32), lists.items.shape)
+        return cls(time, lists.items, here, np.zeros(0, np.int64))
+
+    def moving(self, lists: Lists) -> NDArray[np.bool_]:
+        """Return which entries of the next release move: (n_items, top)."""
+        here, quiet = np.arange(lists.top, dtype=np.int32), np.zeros(lists.items.shape, np.bool_)
+        for column, lowest in zip(self.lasting.T, self.lowest.T, strict=True):
+            quiet |= (lists.items == column[:, None]) & (here >= lowest[:, None])
+        moving: NDArray[np.bool_] = ~quiet & (lists.items != EMPTY)
+        return moving
+
+    def after(self, lists: Lists) -> Sight:
+        """Return what is seen once the next release is published."""
+        here = np.broadcast_to(np.arange(lists.top, dtype=np.int32), lists.items.shape)
+        lasting, lowest = np.full_like(lists.items, EMPTY), here
+        for column, before in zip(self.lasting.T, self.lowest.T, strict=True):
+            same = (lists.items == column[:, None]) & (lists.items != EMPTY)
+            lasting[same] = lists.items[same]
+            lowest = np.where(same, np.maximum(here, before[:, None]), lowest)
+        past = np.union1d(self.past, move_keys(lists, self.moving(lists)))
+        return Sight(self.start, lasting, np.ascontiguousarray(lowest), past)
+
+
+def seen_after(sights: Sequence[Sight], release: ListRelease) -> tuple[Sight, ...]:
+    """Return what is seen from every start once a release is published: a release is a start of its own."""
+    return (*(sight.after(release.lists) for sight in sights), Sight.of(release.time, release.lists))
+
+
+def move_keys(lists: Lists, moving: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the moves of lists as ascending numbers: target times the number of items, plus the item of the list."""
+    owners, places = np.nonzero(moving)
+    return np.sort(lists.items[owners, places].astype(np.int64) * lists.n_items + owners)
+
+
+def starts_of(bound: BoundOptions, earlier: Sequence[int], time: int, holders: Holders) -> NDArray[np.int64]:
+    """Return the times from which additions count at a release: the earlier releases of the horizon.
+
+    They begin with the last release that is not inside the horizon, so that all that was first seen inside it counts.
+    """
+    moments = np.asarray(earlier, np.int64)
+    kind, length = horizon_of(bound.horizon)
+    if kind == "all" or not len(moments):
+        return moments
+    if kind == "seconds":
+        outside = moments <= time - length
+    else:
+        known = np.sort(holders.times[holders.times <= time])
+        outside = len(known) - np.searchsorted(known, moments, side="right") >= length
+    return moments[max(int(outside.sum()) - 1, 0) :]
+
+
+def asked_of(bound: BoundOptions, sights: Sequence[Sight], time: int, holders: Holders) -> tuple[Sight, ...]:
+    """Return the sights that a release is asked about: one per start of the horizon, the last release's last.
+
+    Under *total* the probability does not depend on the start, and the longest sight sees all that the others see.
+    """
+    n = len(starts_of(bound, [sight.start for sight in sights], time, holders))
+    asked = tuple(sights[len(sights) - n :])
+    return (asked[0], asked[-1]) if bound.evidence == "total" and n > 1 else asked
+
+
 def pairs(releases: Sequence[ListRelease], bound: BoundOptions) -> Iterator[tuple[ListRelease, ListRelease]]:
-    """Yield every two releases that one window covers, earlier first."""
+    """Yield every two releases that one window covers, earlier first: the paper's comparison."""
     for last in range(1, len(releases)):
         for first in range(last - bound.span(last + 1), last):
             yield releases[first], releases[last]
@@ -203,7 +289,7 @@ def pairs(releases: Sequence[ListRelease], bound: BoundOptions) -> Iterator[tupl
 
 def require_window(bound: BoundOptions, n_releases: int) -> None:
     """Raise OptionError for a window that is longer than the history."""
-    if bound.window is not None and bound.window > n_releases:
+    if bound.window is not None and n_releases < bound.window < ALL_RELEASES:
         raise OptionError(
             f"a window of {bound.window} releases is longer than the history of {n_releases}; use window='all'"
         )

@@ -16,9 +16,9 @@ from recloak._core.randomness import Rng
 from recloak._ratings.model import Ratings
 from recloak._related.measures import cost, mean_ceiling
 from recloak._related.methods import METHODS
-from recloak._related.model import Holders, ListRelease, Lists
+from recloak._related.model import Holders, Lists
 from recloak._related.options import EVIDENCE, BoundOptions, MethodOptions, ProtocolOptions
-from recloak._related.publish_lists import CheckedRelease, make_release
+from recloak._related.release_making import Before, CheckedRelease, make_release
 from recloak._related.similarity import nearest
 from recloak._related.simulation import perturbed, schedule
 
@@ -142,13 +142,13 @@ class _Runner:
         series, window, gap, delta, top = run
         name, evidence = SERIES[series]
         method = MethodOptions(method=name, top=int(top), literal=literal)
-        bound = BoundOptions(delta=delta, window=int(window), evidence=evidence)
-        made: list[ListRelease] = []
+        bound = BoundOptions(delta=delta, window=int(window), evidence=evidence, min_support=1)
+        before = Before()
         steps = []
         for time in self.times(gap):
             ranking = self.ranking(time, noisy=METHODS[name].uses_noise)
-            step = make_release(tuple(made), ranking, self.holders, time, bound, method)
-            made.append(step.release)
+            step = make_release(before, ranking, self.holders, time, bound, method)
+            before = before.after(step.release, bound)
             true = self.ranking(time).cut(method.top)
             steps.append(replace(step, true=true, cost=cost(step.release.lists, true)))
         return steps

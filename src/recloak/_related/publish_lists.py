@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-import time as clock
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from recloak._core.errors import InputError, OptionError, RefusedError
+from recloak._core.errors import InputError, RefusedError, SourceError
 from recloak._core.results import Tabular, counted
+from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
-from recloak._related.history import History, append, newest, published
-from recloak._related.leaks import Observer
+from recloak._related.history import History, ReleaseRecord, published, require_kind, table_of
+from recloak._related.history_writing import append, ledger_of, seals_of
+from recloak._related.ledger import Arrivals, Batch, Ledger, adopted, arrivals
 from recloak._related.lists import RelatedLists, named_lists
-from recloak._related.measures import Cost, cost, reasons
-from recloak._related.methods import METHODS
-from recloak._related.model import Holders, ListRelease, Lists, require_proper, require_times
+from recloak._related.measures import Cost, reasons
+from recloak._related.min_support import supported
+from recloak._related.model import EMPTY, Holders, Lists, require_times, starts_of
 from recloak._related.options import BoundOptions, MethodOptions, SimilarityOptions
+from recloak._related.release_making import Before, CheckedRelease, make_release
+from recloak._related.release_time import release_time
 from recloak._related.similarity import nearest
-from recloak._related.verifier import HistoryVerdict, verify
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class CheckedRelease:
-    """A release that was made and verified, and what it cost; it may have failed."""
-
-    release: ListRelease
-    true: Lists
-    verdict: HistoryVerdict
-    cost: Cost
-    seconds: float  # of anonymising, elapsed
-    cpu_seconds: float  # of anonymising, all threads together
+from recloak._related.verifier import HistoryVerdict
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -46,7 +37,9 @@ class PublishedRelease(Tabular):
     verdict: HistoryVerdict
     cost: Cost
     seconds: float  # of anonymising
-    late_ratings: int  # ratings that arrived after the last release with times before it; the proof leaves them out
+    late_ratings: int = 0  # dated before the last release, but new: they count from this release on
+    loosened: tuple[str, ...] = ()  # what is promised less than before, in words
+    is_new: bool = True  # False: nothing was new, so this is the last release and nothing was stored
 
     def __repr__(self) -> str:
         entries = f"{len(self.lists):,} entries"
@@ -59,29 +52,8 @@ class PublishedRelease(Tabular):
     def to_json(self) -> dict[str, Any]:
         """Return the price and the proof, ready for JSON."""
         head = {"release": self.number, "time": self.time, **self.cost.to_json(), "seconds": self.seconds}
-        return {**head, "late_ratings": self.late_ratings, "verified": self.verdict.to_json()}
-
-
-def make_release(
-    earlier: tuple[ListRelease, ...],
-    ranking: Lists,
-    holders: Holders,
-    time: int,
-    bound: BoundOptions,
-    method: MethodOptions,
-) -> CheckedRelease:
-    """Make the next release from a ranking, verify it against the window, and measure what it cost."""
-    if method.literal and bound.evidence != "total":
-        raise OptionError("literal=True follows theorem 1 to the letter and needs evidence='total'")
-    window = earlier[len(earlier) - bound.span(len(earlier) + 1) :]
-    started, used = clock.perf_counter(), clock.process_time()
-    lists = METHODS[method.method].make(Observer(window, time, holders, bound, method.budget), ranking, method)
-    seconds, cpu_seconds = clock.perf_counter() - started, clock.process_time() - used
-    require_proper(lists)
-    release = ListRelease(earlier[-1].number + 1 if earlier else 1, time, lists)
-    verdict = verify((*window, release), holders, bound.replace(window=None), newest_only=True, every=False)
-    true = ranking.cut(method.top)
-    return CheckedRelease(release, true, verdict, cost(lists, true), seconds, cpu_seconds)
+        more = {"late_ratings": self.late_ratings, "loosened": list(self.loosened), "unchanged": not self.is_new}
+        return {**head, **more, "verified": self.verdict.to_json()}
 
 
 def publish(
@@ -93,47 +65,130 @@ def publish(
     similarity: SimilarityOptions | None = None,
     lists: Lists | None = None,
     until: int | None = None,
+    loosen: bool = False,
+    accept_times: bool = False,
 ) -> PublishedRelease:
     """Publish the next release: of lists made from the ratings, or of another recommender's ``lists``.
 
-    Nothing is stored if the verifier refuses it, or if somebody else has published meanwhile.
+    If nothing is new the last release is returned as it is. Nothing is stored if the verifier refuses it, or if
+    somebody else has published meanwhile.
     """
-    late = _n_late(history, ratings)
     require_times(ratings)
     assert ratings.times is not None
     if not ratings.n_ratings:
         raise InputError("there are no ratings to publish lists from")
-    time = _time(ratings.times, until)
-    earlier = published(history, ratings.item_ids, last=None if bound.window is None else bound.window - 1)
-    if earlier and time < earlier[-1].time:
-        raise InputError(f"a release must not be older than the last one (time {earlier[-1].time}), got time {time}")
-    ranking = nearest(ratings.until(time), method.depth, similarity) if lists is None else _padded(lists, method.top)
-    made = make_release(earlier, ranking, Holders.of(ratings), time, bound, method)
-    more = {"n_ratings": _n_ratings(ratings, time), "given": lists is not None}
-    store_release(history, made, ratings, {**settings_of(bound, method, similarity), **more})
-    shown, verdict = named_lists(made.release.lists, ratings.item_ids), made.verdict.named(ratings.item_ids)
-    return PublishedRelease(made.release.number, time, shown, verdict, made.cost, made.seconds, late)
+    require_kind(history, ratings.item_ids)
+    records, n_seals = history.releases, len(seals_of(history))
+    loosened = _loosened(records, bound, method, allowed=loosen)
+    earlier = [one.time for one in records]
+    time = release_time(int(ratings.times.max()), until, earlier, accept_times=accept_times)
+    known = ratings if until is None else ratings.until(until)
+    kept = ledger_of(history)
+    ledger = kept or adopted(ratings, [(one.number, one.time) for one in records])
+    arrived = arrivals(ledger, known)
+    _require_people(history, ledger, arrived)
+    if records and lists is None and _is_unchanged(records[-1], ledger, arrived, known, n_seals):
+        return _unchanged(history, records[-1], bound)
+    number = records[-1].number + 1 if records else 1
+    entered, batch = arrived.entered(known, number, time)
+    night = _Night(history, known, entered, time, bound, method)
+    ranking = nearest(known, method.depth, similarity) if lists is None else night.given(_padded(lists, method.top))
+    made = make_release(night.before(records), night.renumbered(ranking), night.holders, time, bound, method)
+    if lists is not None and not arrived.n_new and night.is_last(made.release.lists):
+        return _unchanged(history, records[-1], bound)
+    more = {"n_ratings": known.n_ratings, "given": lists is not None, "loosened": loosened, "n_seals": n_seals}
+    new_batches = entered.batches if kept is None else (batch,)
+    settings = {**settings_of(bound, method, similarity), **more}
+    store_release(history, made, night.item_ids, settings, (entered, new_batches, n_seals))
+    shown, verdict = named_lists(made.release.lists, night.item_ids), made.verdict.named(night.item_ids)
+    late = _n_late(known, arrived, earlier)
+    return PublishedRelease(number, time, shown, verdict, made.cost, made.seconds, late, tuple(loosened))
 
 
-def _time(times: NDArray[np.int64], until: int | None) -> int:
-    """Return the time of a release; refuse one in the future, which would count ratings as known that do not exist."""
-    last = int(times.max())
-    if until is not None and until > max(last, clock.time()):
-        raise InputError(f"a release must not be of a time that is yet to come, got time {until}")
-    return last if until is None else until
+@dataclass(frozen=True, eq=False, slots=True)
+class _Night:
+    """What a release is made from, in the numbers of the ledger's items."""
+
+    history: History
+    ratings: Ratings
+    ledger: Ledger
+    time: int
+    bound: BoundOptions
+    method: MethodOptions
+    item_ids: IdMap = field(init=False)
+    holders: Holders = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "item_ids", self.ledger.items())
+        object.__setattr__(self, "holders", self.ledger.holders())
+
+    def given(self, lists: Lists) -> Lists:
+        """Return another recommender's lists under the static rule, counted over the ratings as they are now."""
+        return supported(lists, Holders.of(self.ratings), np.iinfo(np.int64).max, self.bound.min_support)
+
+    def renumbered(self, ranking: Lists) -> Lists:
+        """Return a ranking in the numbers of the ledger's items; items without ratings have empty lists."""
+        places = self.item_ids.encode(self.ratings.item_ids.ids)
+        items = np.full((len(self.item_ids), ranking.top), EMPTY, np.int32)
+        items[places] = np.where(ranking.items == EMPTY, EMPTY, places[ranking.items])
+        return Lists(items)
+
+    def before(self, records: Sequence[ReleaseRecord]) -> Before:
+        """Return what was seen of the releases that the promise compares with."""
+        if self.bound.window:
+            n_needed = self.bound.span(len(records) + 1)
+        else:
+            n_needed = len(starts_of(self.bound, [one.time for one in records], self.time, self.holders))
+        before = Before(len(records) - n_needed)
+        for release in published(self.history, self.item_ids, last=n_needed):
+            before = before.after(replace(release, lists=release.lists.closed()), self.bound)
+        return before
+
+    def is_last(self, lists: Lists) -> bool:
+        """Return whether lists are those of the last release."""
+        last = published(self.history, self.item_ids, last=1)
+        return bool(last) and last[0].lists.top == lists.top and bool((last[0].lists.items == lists.items).all())
 
 
-def _n_late(history: History, ratings: Ratings) -> int:
-    """Count the ratings that arrived after the last release with times before it: the proof does not cover them."""
-    last = newest(history)
-    known = None if last is None else last.settings.get("n_ratings")
-    return 0 if last is None or known is None else max(_n_ratings(ratings, last.time) - known, 0)
+def _loosened(
+    records: Sequence[ReleaseRecord], bound: BoundOptions, method: MethodOptions, *, allowed: bool
+) -> list[str]:
+    """Return in words what is promised less than at the last release; raise RefusedError unless that is allowed."""
+    if not records:
+        return []
+    last = records[-1]
+    words = bound.loosened_from(last.policy)
+    if method.top > last.top:
+        words.append(f"top {last.top} to {method.top}")
+    if words and not allowed:
+        raise RefusedError(f"this promises less than the last release ({', '.join(words)}); pass loosen=True to do so")
+    return words
 
 
-def _n_ratings(ratings: Ratings, time: int) -> int:
-    require_times(ratings)
+def _require_people(history: History, ledger: Ledger, arrived: Arrivals) -> None:
+    """Raise SourceError if none of the users of a history is in the ratings: they are of somebody else."""
+    if ledger.n_users and len(arrived.users) and not (arrived.users < ledger.n_users).any():
+        raise SourceError("the ratings are not those of this history: none of its users is in them", file=history.name)
+
+
+def _is_unchanged(last: ReleaseRecord, ledger: Ledger, arrived: Arrivals, ratings: Ratings, n_seals: int) -> bool:
+    """Return whether no holding is new and none is gone since the last release, and nobody was forgotten."""
+    same = last.settings.get("n_ratings") == ratings.n_ratings and last.settings.get("n_seals", 0) == n_seals
+    return same and bool(ledger.n_holdings) and not arrived.n_new
+
+
+def _unchanged(history: History, last: ReleaseRecord, bound: BoundOptions) -> PublishedRelease:
+    """Return the last release, since nothing is new."""
+    table = table_of(history, last.number).drop("release")
+    lists = RelatedLists(table, table["item"].n_unique(), last.top)
+    nothing, cost = HistoryVerdict(bound, 0, None, ()), Cost(**last.settings["cost"])
+    return PublishedRelease(last.number, last.time, lists, nothing, cost, 0.0, is_new=False)
+
+
+def _n_late(ratings: Ratings, arrived: Arrivals, earlier: Sequence[int]) -> int:
+    """Count the new holdings whose ratings are dated before the last release; they count from now on."""
     assert ratings.times is not None
-    return int((ratings.times <= time).sum())
+    return int((arrived.is_new & (ratings.times <= earlier[-1])).sum()) if earlier else 0
 
 
 def _padded(lists: Lists, top: int) -> Lists:
@@ -141,23 +196,36 @@ def _padded(lists: Lists, top: int) -> Lists:
     return Lists(np.pad(lists.items, ((0, 0), (0, missing)), constant_values=-1)) if missing else lists
 
 
-def store_release(history: History, made: CheckedRelease, ratings: Ratings, settings: dict[str, Any]) -> None:
+def store_release(
+    history: History,
+    made: CheckedRelease,
+    item_ids: IdMap,
+    settings: dict[str, Any],
+    entered: tuple[Ledger, tuple[Batch, ...], int] | None = None,
+) -> None:
     """Store a release with the reason for every changed entry; raise RefusedError if it did not pass."""
     if not made.verdict.passed:
-        raise RefusedError(_refusal(made.verdict, ratings))
+        raise RefusedError(_refusal(made.verdict.named(item_ids)))
     more = {"max_breach": made.verdict.max_breach, "cost": made.cost.to_json(), "seconds": made.seconds}
-    append(history, made.release, ratings.item_ids, {**settings, **more}, reasons(made.release.lists, made.true))
+    why = reasons(made.release.lists, made.true)
+    append(history, made.release, item_ids, {**settings, **more}, why, entered)
 
 
-def _refusal(verdict: HistoryVerdict, ratings: Ratings) -> str:
-    if not verdict.violations:
-        return f"the release was not stored: {verdict.n_unknown} items could not be verified within the budget"
-    one = max(verdict.named(ratings.item_ids).violations, key=lambda finding: finding.breach)
-    background = ", ".join(map(str, one.background))
-    return (
-        f"the release was not stored: whoever knows that somebody rated {background} learns of item {one.target} "
-        f"with probability {one.breach:.3f}, more than delta {verdict.bound.delta}"
-    )
+def _refusal(verdict: HistoryVerdict) -> str:
+    if verdict.violations:
+        one = max(verdict.violations, key=lambda finding: finding.breach)
+        background = ", ".join(map(str, one.background))
+        return (
+            f"the release was not stored: whoever knows that somebody rated {background} learns of item {one.target} "
+            f"with probability {one.breach:.3f}, more than delta {verdict.bound.delta}"
+        )
+    if verdict.unsupported:
+        few, least = verdict.unsupported[0], verdict.bound.min_support
+        return (
+            f"the release was not stored: {few.co_raters} people rated both {few.item} and {few.related} of its list, "
+            f"fewer than {least}"
+        )
+    return f"the release was not stored: {verdict.n_unknown} items could not be verified within the budget"
 
 
 def settings_of(bound: BoundOptions, method: MethodOptions, similarity: SimilarityOptions | None) -> dict[str, Any]:

@@ -1,12 +1,13 @@
-"""The limit of the guarantee: an observer who also knows items whose lists did not move.
+"""The limit of the guarantee: an observer who also knows items whose lists did not move, or moved before.
 
-Definition 1 covers backgrounds all of whose lists moved. For a sample of moves (i appeared or rose in the list of j),
-this module searches the worst background of at most ``known`` items that contains j by adding the item that raises the
-breach most, one after the other. With one further item (``known`` = 2) every item is tried, so the figure is exact;
-with more the choice is greedy, and the figure is a lower bound.
+The bound covers backgrounds all of whose lists move now, and pairs of a list that moves now and one that has moved
+before. For a sample of moves (i appeared or rose in the list of j), this module searches the worst background of at
+most ``known`` items that contains j by adding the item that raises the breach most, one after the other: any item, so
+that evidence joined over more than two lists is within reach. With one further item (``known`` = 2) every item is
+tried, so the figure is exact; with more the choice is greedy, and the figure is a lower bound.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,20 @@ from numpy.typing import NDArray
 from recloak._core.intervals import wilson
 from recloak._core.randomness import Rng, randomness
 from recloak._ratings.model import Ratings
-from recloak._related.model import Holders, ListRelease, Residual, distinguishes, pairs, populations
+from recloak._related.model import (
+    Holders,
+    ListRelease,
+    Residual,
+    Sight,
+    asked_of,
+    distinguishes,
+    pairs,
+    populations,
+    seen_after,
+)
 from recloak._related.options import BoundOptions
+
+Move = tuple[int, int, int, int]  # start, time of the release, item of the list, target
 
 
 def residual_risk(
@@ -28,23 +41,34 @@ def residual_risk(
     sample: int = 200,
     rng: Rng = None,
 ) -> Residual:
-    """Measure the residual risk on a sample of the moves between the releases of a window."""
-    moves = [
-        (earlier, later, int(owner), int(later.lists.items[owner, place]))
-        for earlier, later in pairs(releases, bound)
-        for owner, place in zip(*np.nonzero(distinguishes(earlier.lists, later.lists)), strict=True)
-    ]
+    """Measure the residual risk on a sample of the moves."""
+    moves = list(_moves(releases, holders, bound))
     chosen = randomness(rng).stream("related", "residual").permutation(len(moves))[:sample]
     worst = [_greedy_breach(moves[number], holders, ratings, bound, known) for number in chosen]
     above = wilson(sum(value > bound.delta for value in worst), max(len(worst), 1))
     return Residual(known, above, max(worst, default=0.0), float(np.mean(worst)) if worst else 0.0)
 
 
-def _greedy_breach(
-    move: tuple[ListRelease, ListRelease, int, int], holders: Holders, ratings: Ratings, bound: BoundOptions, known: int
-) -> float:
-    earlier, later, owner, target = move
-    raters, left_out, known_at = populations(holders, target, earlier.time, later.time, bound.evidence)
+def _moves(releases: Sequence[ListRelease], holders: Holders, bound: BoundOptions) -> Iterator[Move]:
+    if bound.window:
+        for earlier, later in pairs(releases, bound):
+            yield from _entries(earlier.time, later, distinguishes(earlier.lists, later.lists))
+        return
+    sights: tuple[Sight, ...] = ()
+    for release in releases:
+        for sight in asked_of(bound, sights, release.time, holders):
+            yield from _entries(sight.start, release, sight.moving(release.lists))
+        sights = seen_after(sights, release)
+
+
+def _entries(start: int, later: ListRelease, moving: NDArray[np.bool_]) -> Iterator[Move]:
+    for owner, place in zip(*(axis.tolist() for axis in np.nonzero(moving)), strict=True):
+        yield start, later.time, owner, int(later.lists.items[owner, place])
+
+
+def _greedy_breach(move: Move, holders: Holders, ratings: Ratings, bound: BoundOptions, known: int) -> float:
+    start, time, owner, target = move
+    raters, left_out, known_at = populations(holders, target, start, time, bound.evidence)
     holding = sorted(holders.at(owner, known_at) - (left_out or set()))
     above = np.array([user in raters for user in holding], np.bool_)
     best = float(above.mean()) if len(above) else 0.0

@@ -51,7 +51,7 @@ def _fill(ratings: Ratings, options: SimilarityOptions, found: NDArray[np.int32]
     columns = ratings.by_item()
     order = column_order(ratings)
     given = ((ratings.indptr, ratings.items, weights), (columns.indptr, columns.users, weights[order]))
-    limits = (options.min_support, options.shrinkage)
+    limits = (np.int64(options.min_support), float(options.shrinkage))
     if options.similarity in ("pearson", "adjusted"):
         in_shares(_nearest_corated, ratings.n_ratings, *given, limits, found, scores)
     else:
@@ -207,8 +207,7 @@ def lists_by_period(
 def can_grow(ratings: Ratings, options: SimilarityOptions) -> bool:
     """Return whether lists can be brought up to date exactly."""
     is_plain = options.similarity in ("cosine", "presence", "conditional")
-    uncounted = options.min_support == 1 and options.shrinkage == 0
-    return is_plain and uncounted and ratings.n_items <= _MOST_ITEMS and _is_exact(ratings.values)
+    return is_plain and ratings.n_items <= _MOST_ITEMS and _is_exact(ratings.values)
 
 
 def _is_exact(values: NDArray[np.float32]) -> bool:
@@ -222,11 +221,14 @@ def _grown(ratings: Ratings, times: Sequence[int], top: int, options: Similarity
     rows = (ratings.indptr, ratings.items, weights, ratings.times)
     given = rows, (columns.indptr, columns.users, weights[order], ratings.times[order])
     products, before = np.zeros((ratings.n_items, ratings.n_items)), np.iinfo(np.int64).min
+    limits = (np.int64(options.min_support), float(options.shrinkage))
+    counted = options.min_support > 1 or options.shrinkage > 0
+    counts = np.zeros((ratings.n_items, ratings.n_items if counted else 0), np.int32)
     for time in times:
         below = below_of(ratings, np.where(ratings.times <= time, weights, 0), options.similarity)
         found, scores = np.full((ratings.n_items, top), EMPTY, np.int32), np.zeros((ratings.n_items, top))
         changed = _fresh(rows, before, time), (before, time)
-        in_shares(_grow, ratings.n_ratings, *given, *changed, products, below, found, scores)
+        in_shares(_grow, ratings.n_ratings, *given, *changed, products, counts, below, limits, found, scores)
         before = time
         yield Lists(found, scores)
 
@@ -239,23 +241,27 @@ def _fresh(rows: Any, before: int, time: int) -> tuple[NDArray[np.int64], NDArra
 
 
 @njit(cache=True)
-def _add_known(products, user, x, rows, time):  # type: ignore[no-untyped-def]
+def _add_known(products, counts, user, x, rows, time):  # type: ignore[no-untyped-def]
     indptr, items, weights, times = rows
     for q in range(indptr[user], indptr[user + 1]):
         if times[q] <= time:
             products[items[q]] += x * weights[q]
+            if len(counts):
+                counts[items[q]] += 1
 
 
 @njit(cache=True)
-def _add_fresh(products, user, x, fresh):  # type: ignore[no-untyped-def]
+def _add_fresh(products, counts, user, x, fresh):  # type: ignore[no-untyped-def]
     indptr, items, weights = fresh
     for q in range(indptr[user], indptr[user + 1]):
         products[items[q]] += x * weights[q]
+        if len(counts):
+            counts[items[q]] += 1
 
 
 @njit(cache=True, nogil=True)
 def _grow(  # type: ignore[no-untyped-def]
-    share, n_shares, rows, columns, fresh, period, products, below, found, scores
+    share, n_shares, rows, columns, fresh, period, products, counts, below, limits, found, scores
 ):
     """Add what is new to the products of each item with the others, and rank its list.
 
@@ -263,11 +269,10 @@ def _grow(  # type: ignore[no-untyped-def]
     in the period.
     """
     (starts, users, weights, times), (before, time) = columns, period
-    n_items, uncounted = len(starts) - 1, np.zeros(0, np.int32)
-    for j in range(share, n_items, n_shares):
+    for j in range(share, len(starts) - 1, n_shares):
         for p in range(starts[j], starts[j + 1]):
             if times[p] <= before:
-                _add_fresh(products[j], users[p], np.float64(weights[p]), fresh)
+                _add_fresh(products[j], counts[j], users[p], np.float64(weights[p]), fresh)
             elif times[p] <= time:
-                _add_known(products[j], users[p], np.float64(weights[p]), rows, time)
-        rank(j, products[j], uncounted, below, (1, 0.0), found[j], scores[j])
+                _add_known(products[j], counts[j], users[p], np.float64(weights[p]), rows, time)
+        rank(j, products[j], counts[j], below, limits, found[j], scores[j])

@@ -23,9 +23,10 @@ from recloak._related.measures import cost, mean_ceiling
 from recloak._related.methods import METHODS
 from recloak._related.model import Holders, ListRelease, Lists, require_times, require_window
 from recloak._related.options import EVIDENCE, BoundOptions, MethodOptions, ProtocolOptions, SimilarityOptions
-from recloak._related.publish_lists import CheckedRelease, make_release, settings_of, store_release
+from recloak._related.publish_lists import settings_of, store_release
+from recloak._related.release_making import Before, CheckedRelease, make_release
 from recloak._related.similarity import lists_by_period
-from recloak._related.verifier import verify
+from recloak._related.verifier import verify_next
 
 DELTAS = (0.05, 0.1, 0.2, 0.3, 0.5)
 
@@ -138,23 +139,27 @@ def simulate(
     protocol, bound, method = protocol or ProtocolOptions(), bound or BoundOptions(), method or MethodOptions()
     times = schedule(ratings, protocol)
     require_window(bound, len(times))
+    similarity = (similarity or SimilarityOptions()).replace(min_support=bound.min_support)
     holders, settings = Holders.of(ratings), settings_of(bound, method, similarity)
     stored = _stored(history, ratings, times, settings)
     records, made = [record for record, _ in stored], [release for _, release in stored]
-    true: list[ListRelease] = []
+    before, true_before = Before(), Before()
+    for release in made:
+        before = before.after(release, bound)
     with task("releases", len(times)) as advance:
         advance(len(made))
         started = clock.perf_counter()  # before the ranking, which is part of a step
         left = times[len(made) :]
         both = _rankings(ratings, left, method, similarity, rng, rankings and rankings[len(made) :])
         for time, (ranking, true_ranking) in zip(left, both, strict=True):
-            checked = make_release(tuple(made), ranking, holders, time, bound, method)
-            true.append(ListRelease(checked.release.number, time, true_ranking.cut(method.top)))
-            record = _record(checked, true, holders, bound, started, compare=compare)
+            checked = make_release(before, ranking, holders, time, bound, method)
+            true = ListRelease(checked.release.number, time, true_ranking.cut(method.top))
+            record = _record(checked, true, true_before if compare else None, holders, bound, started)
             if history is not None:
-                store_release(history, checked, ratings, {**settings, "record": asdict(record)})
+                store_release(history, checked, ratings.item_ids, {**settings, "record": asdict(record)})
             records.append(record)
             made.append(checked.release)
+            before, true_before = before.after(checked.release, bound), true_before.after(true, bound)
             advance(1)
             started = clock.perf_counter()
     return Simulation(bound, method, protocol, tuple(records), tuple(made))
@@ -178,23 +183,23 @@ def _rankings(
 
 def _record(
     checked: CheckedRelease,
-    true: list[ListRelease],
+    true: ListRelease,
+    true_before: Before | None,
     holders: Holders,
     bound: BoundOptions,
     started: float,
-    *,
-    compare: bool,
 ) -> SimulatedRelease:
+    """Return the figures of a release; with ``true_before`` also the worst breach of the unprotected lists."""
     before = 0.0
-    if compare:
-        window = true[len(true) - 1 - bound.span(len(true)) :]
-        before = verify(window, holders, bound.replace(window=None), newest_only=True, every=False).max_breach
+    if true_before is not None:
+        seen = true_before.window if bound.window else true_before.sights
+        before = verify_next(seen, true, holders, bound).max_breach
     release = checked.release
     return SimulatedRelease(
         number=release.number,
         time=release.time,
         n_ratings=int((holders.times <= release.time).sum()),
-        cost=cost(release.lists, true[-1].lists).to_json(),
+        cost=cost(release.lists, true.lists).to_json(),
         breach_before=before,
         breach_after=checked.verdict.max_breach,
         passed=checked.verdict.passed,
@@ -268,20 +273,21 @@ def advise_delta(
     deltas: tuple[float, ...] = DELTAS,
     evidence: tuple[str, ...] = EVIDENCE,
     protocol: ProtocolOptions | None = None,
-    window: int | None = 4,
+    bound: BoundOptions | None = None,
     method: MethodOptions | None = None,
     similarity: SimilarityOptions | None = None,
 ) -> DeltaAdvice:
     """Replay the ratings as if lists had been published all along, for every delta and meaning."""
     protocol, method = protocol or ProtocolOptions(gap=10.0), method or MethodOptions()
-    times, holders = schedule(ratings, protocol), Holders.of(ratings)
+    times, holders, bound = schedule(ratings, protocol), Holders.of(ratings), bound or BoundOptions()
+    similarity = (similarity or SimilarityOptions()).replace(min_support=bound.min_support)
     rankings = list(lists_by_period(ratings, times, method.depth, similarity))
     rows = []
     with task("settings", len(deltas) * len(evidence)) as advance:
         for meaning in evidence:
             for delta in deltas:
-                bound = BoundOptions(delta=delta, evidence=meaning, window=window and min(window, max(len(times), 2)))
-                run = simulate(ratings, protocol=protocol, bound=bound, method=method, rankings=rankings, compare=False)
+                asked = bound.replace(delta=delta, evidence=meaning)
+                run = simulate(ratings, protocol=protocol, bound=asked, method=method, rankings=rankings, compare=False)
                 rows.append(_delta_cost(run, [ranking.cut(method.top) for ranking in rankings], times, holders))
                 advance(1)
     return DeltaAdvice(tuple(rows))

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from recloak._core.errors import InputError
-from recloak._related.history import History, ReleaseRecord, limit_wait, lists_of, newest, table_of
+from recloak._related.history import History, ReleaseRecord, limit_wait, lists_of, newest, table_of, without_gaps
 from recloak._service.catalogue import Catalogue, Item
 from recloak._service.schema import HistoryAnswer, Moved, PastRelease, Related, RelatedAnswer
 
@@ -165,6 +165,6 @@ class PublishedLists:
 
 def _lists(history: History, number: int) -> dict[str, tuple[Item, Entries]]:
     found: dict[str, tuple[Item, Entries]] = {}
-    for _, item, position, related in table_of(history, number).iter_rows():
+    for _, item, position, related in without_gaps(table_of(history, number)).iter_rows():
         found.setdefault(str(item), (item, []))[1].append((position, related))
     return found

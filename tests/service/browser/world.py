@@ -8,7 +8,8 @@ from recloak._mentions.oracle_guard import OracleGuard
 from recloak._mentions.post_files import title_list
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
-from recloak._related.history import History, append
+from recloak._related.history import History
+from recloak._related.history_writing import append
 from recloak._related.model import EMPTY, ListRelease, Lists
 from recloak._service.advice import prepare
 

@@ -1,4 +1,4 @@
-"""What the commands about related-item lists share: the window, times, the store and the source."""
+"""What the commands about related-item lists share: the promise, times, the store and the source."""
 
 from typing import Any
 
@@ -43,18 +43,18 @@ MOMENT = _Moment()
 
 
 def bound_options(function: Any) -> Any:
-    """Add the flags of the bound to a command."""
-    return options_of(BoundOptions, leave_out=("window",))(_window(" [default: 4]")(function))
+    """Add the flags of the promise to a command."""
+    return options_of(BoundOptions, leave_out=("window",))(_window(function))
 
 
 def claimed_bound_options(function: Any) -> Any:
-    """Add the flags of the bound to a command whose default is the bound of the last release."""
-    return options_of(BoundOptions, leave_out=("window",), with_defaults=False)(_window("")(function))
+    """Add the flags of the promise to a command whose default is each release's own."""
+    return options_of(BoundOptions, leave_out=("window",), with_defaults=False)(_window(function))
 
 
-def _window(default: str) -> Any:
-    text = f"Releases that an observer compares; all: every one.{default}"
-    return click.option("--window", type=_Window(), metavar="N|all", help=text)
+def _window(function: Any) -> Any:
+    text = "The paper's literal bound instead of a horizon: releases that an observer compares; all: every one."
+    return click.option("--window", type=_Window(), metavar="N|all", help=text)(function)
 
 
 store_argument = click.argument("store", type=STORE)

@@ -8,7 +8,7 @@ import click
 
 from recloak._cli.common import given_only, options_of, output_options, report, source_of, source_options
 from recloak._cli.related._shared import source_argument
-from recloak._related.options import MethodOptions, ProtocolOptions, SimilarityOptions
+from recloak._related.options import BoundOptions, MethodOptions, ProtocolOptions, SimilarityOptions
 
 if TYPE_CHECKING:
     from recloak.related import DeltaAdvice
@@ -17,13 +17,11 @@ if TYPE_CHECKING:
 @click.command()
 @source_argument
 @click.option("--deltas", default="0.05,0.1,0.2,0.3,0.5", show_default=True, help="Deltas to try, with commas between.")
-@click.option(
-    "--window", type=click.IntRange(min=2), default=4, show_default=True, help="Releases an observer compares."
-)
+@options_of(BoundOptions, leave_out=("delta", "evidence", "knowledge", "window"))
 @options_of(ProtocolOptions, leave_out=("gap",))
 @click.option("--gap", type=float, default=10.0, show_default=True, help="Percent of the ratings between two releases.")
 @options_of(MethodOptions, leave_out=("literal", "method"))
-@options_of(SimilarityOptions)
+@options_of(SimilarityOptions, leave_out=("min_support",))
 @source_options
 @output_options
 def command(source: tuple[str, ...], deltas: str, as_json: bool, **given: Any) -> None:

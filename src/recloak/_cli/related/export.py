@@ -17,7 +17,7 @@ from recloak._cli.related._shared import store_argument
 def command(store: str, out: Path, release: str | None, as_json: bool) -> None:
     """Write the published lists of STORE: columns release, item, position (from 1), related.
 
-    A position that is missing was left empty on purpose. Show it as a gap: closing it would move entries up.
+    Lists have no gaps: they are exactly what was verified, to be shown as they are.
     """
     from recloak import related
 

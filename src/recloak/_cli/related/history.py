@@ -35,9 +35,15 @@ def _print_releases(releases: list[dict[str, Any]]) -> None:
 
     for one in releases:
         click.echo(
-            f"release {one['number']}  {day(one['time'])}  delta {one['delta']} ({one['evidence']}, window "
-            f"{one['window']})  recall {one['recall']:.3f}  largest breach {one['max_breach']:.4f}"
+            f"release {one['number']}  {day(one['time'])}  delta {one['delta']} ({one['evidence']}, {_reach(one)}, "
+            f"support {one['min_support']})  recall {one['recall']:.3f}  largest breach {one['max_breach']:.4f}"
         )
+        if one["loosened"]:
+            click.echo(f"  promises less than the one before: {', '.join(one['loosened'])}")
+
+
+def _reach(one: dict[str, Any]) -> str:
+    return f"window {one['window']}" if one["horizon"] is None else f"horizon {one['horizon']}"
 
 
 def _print_changes(changes: list[dict[str, Any]], earlier: int, later: int) -> None:

@@ -1,6 +1,8 @@
 """``recloak related publish``: the nightly job."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,6 +11,9 @@ from recloak._cli.path_types import TABLE
 from recloak._cli.related import _shared as shared
 from recloak._related.options import MethodOptions, SimilarityOptions
 
+if TYPE_CHECKING:
+    from recloak.related import PublishedRelease
+
 
 @click.command()
 @shared.new_store_argument
@@ -16,30 +21,41 @@ from recloak._related.options import MethodOptions, SimilarityOptions
 @click.option("--lists", type=TABLE, help="Lists of another recommender (item, related, score) instead of our own.")
 @click.option("--until", type=shared.MOMENT, help="Publish as of this time (seconds since 1970, or a date, which is "
               "its first second), by default that of the last rating.")  # fmt: skip
+@click.option("--loosen", is_flag=True, default=None, help="Allow to promise less than the last release did; recorded.")
+@click.option("--accept-times", is_flag=True, default=None, help="Allow a newest rating that is dated ahead of the "
+              "clock or far beyond the last release.")  # fmt: skip
 @shared.bound_options
 @options_of(MethodOptions)
-@options_of(SimilarityOptions)
+@options_of(SimilarityOptions, leave_out=("min_support",))
 @source_options
 @output_options
 def command(store: str, source: tuple[str, ...], as_json: bool, **given: Any) -> None:
-    """Publish the next release of related-item lists into STORE, safe against every release of the window.
+    """Publish the next release of related-item lists into STORE, safe as shown and for as long as the horizon.
 
     STORE is a file or a postgresql:// address; SOURCE holds the ratings, with times. Nothing is stored that the
-    verifier refuses.
+    verifier refuses, and nothing if nothing is new. A rating counts from the night on which it first came.
     """
     from recloak import related
 
     made = related.publish(store, source_of(source, given), **given_only(given))
-    if made.late_ratings:
-        click.echo(f"recloak: {made.late_ratings} ratings came after the last release with times before it, so the "
-                   "proof does not cover them; give late ratings the time of their arrival", err=True)  # fmt: skip
     if as_json:
         emit_json(made.to_json())
+    elif not made.is_new:
+        click.echo(f"Nothing is new since release {made.number}, so nothing was published.")
     else:
-        from recloak._report.formats import plural
+        _print(made)
 
-        click.echo(
-            f"Release {made.number} stored: recall {made.cost.recall:.3f}, {made.cost.suppressed:,} entries "
-            f"suppressed, {made.cost.permuted:,} permuted, largest breach {made.verdict.max_breach:.4f} "
-            f"(delta {made.verdict.bound.delta}) over {plural(made.verdict.n_pairs, 'pair')} of releases."
-        )
+
+def _print(made: PublishedRelease) -> None:
+    from recloak._report.formats import plural
+
+    if made.late_ratings:
+        click.echo(f"recloak: {plural(made.late_ratings, 'new rating')} dated before the last release; counted from "
+                   "this release on", err=True)  # fmt: skip
+    if made.loosened:
+        click.echo(f"recloak: from now on less is promised: {', '.join(made.loosened)}", err=True)
+    click.echo(
+        f"Release {made.number} stored: recall {made.cost.recall:.3f}, {made.cost.suppressed:,} entries "
+        f"suppressed, {made.cost.permuted:,} permuted, largest breach {made.verdict.max_breach:.4f} "
+        f"(delta {made.verdict.bound.delta}) over {plural(made.verdict.n_pairs, 'start')} of the horizon."
+    )

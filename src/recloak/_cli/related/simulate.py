@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @options_of(ProtocolOptions)
 @bound_options
 @options_of(MethodOptions)
-@options_of(SimilarityOptions)
+@options_of(SimilarityOptions, leave_out=("min_support",))
 @click.option(
     "--history", type=NEW_STORE, help="Store to keep the releases in; a run that was broken off goes on from there."
 )

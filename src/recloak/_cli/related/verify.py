@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 @source_options
 @output_options
 def command(store: str, source: tuple[str, ...], as_json: bool, **given: Any) -> int:
-    """Check every two releases of STORE that one window covers against the ratings of SOURCE.
+    """Check every release of STORE as it was shown, with its ledger and the ratings of SOURCE.
 
-    Exact, and independent of the code that makes the lists. What is not given of
-    --delta, --evidence, --knowledge and --window is taken from the last release. Exit code 0 for pass, 1 for fail.
+    Exact, and independent of the code that makes the lists. Every release is judged by the promise that held when it
+    was published, or by the flags that are given. Exit code 0 for pass, 1 for fail.
     """
     from recloak import related
 
@@ -36,19 +36,23 @@ def command(store: str, source: tuple[str, ...], as_json: bool, **given: Any) ->
 
 
 def _print(verdict: HistoryVerdict) -> None:
-    from recloak._report.formats import plural
 
     answer = verdict.to_json()
+    reach = f"window {answer['window']}" if answer["horizon"] is None else f"horizon {answer['horizon']}"
     click.echo(
         f"{answer['verdict']}: largest breach {answer['max_breach']:.4f}, delta {answer['delta']} "
-        f"({answer['evidence']}), {plural(answer['pairs_checked'], 'pair')} of releases, window {answer['window']}."
+        f"({answer['evidence']}, {reach}), entries resting on at least {answer['min_support']} people."
     )
+    _print_looked(answer)
     for one in answer["violations"][:20]:
         click.echo(
             f"  releases {one['earlier']} and {one['later']}: item {one['item']} given "
             f"{', '.join(map(str, one['background']))}: {one['above']}/{one['below']} = {one['breach']:.3f}, "
             f"{one['lift']:.1f} times the base rate"
         )
+    for one in answer["unsupported"][:20]:
+        click.echo(f"  release {one['release']}: {one['related']} in the list of {one['item']} rests on "
+                   f"{one['co_raters']} people")  # fmt: skip
     if len(answer["violations"]) > 20:
         click.echo(f"  and {len(answer['violations']) - 20} more (--json lists all)")
     if "residual" in answer:
@@ -58,4 +62,22 @@ def _print(verdict: HistoryVerdict) -> None:
             f"Whoever also knows items whose lists did not move ({one['known']} items in all): above delta in "
             f"{one['above_delta']['rate']:.1%} of {one['above_delta']['n']} sampled moves, "
             f"at worst {one['max_breach']:.3f}{least}."
+        )
+
+
+def _print_looked(answer: dict[str, Any]) -> None:
+    """Say what was looked at, and what was not."""
+    from recloak._report.formats import plural
+
+    pairs = answer["pairs_checked"]
+    compared = f"{plural(pairs, 'pair')} of a start and a later release" if pairs else "no two releases to compare"
+    click.echo(f"Looked at: {plural(answer['releases_checked'], 'release')}, {compared}.")
+    if answer["releases_sealed"]:
+        click.echo(f"Not looked at: {plural(answer['releases_sealed'], 'release')}, proved for the last time before "
+                   "somebody was forgotten.")  # fmt: skip
+    if "coverage" in answer:
+        one = answer["coverage"]
+        click.echo(
+            f"The ratings hold {one['items']} of {one['items_of_history']} published items, {one['users']} of "
+            f"{one['users_of_history']} users and {one['holdings']} of {one['holdings_of_history']} ratings seen."
         )

@@ -1,0 +1,54 @@
+"""The time of a release: never ahead of the clock, never far from the last one without a word, always after it."""
+
+import itertools
+import time as clock
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from recloak._core.errors import InputError
+
+_DAY = 86_400
+_MONTH = 30 * _DAY
+_FIRST_GAP = 400 * _DAY  # between the first two releases, when no other gap is known
+_TIMES_LONGER = 10  # than the longest gap so far
+
+
+def release_time(newest: int, until: int | None, earlier: Sequence[int], *, accept_times: bool) -> int:
+    """Return the time of the next release: ``until``, else that of the newest rating.
+
+    ``earlier`` are the times of the releases so far. A newest rating that is dated ahead of the clock, or far beyond
+    the last release, is most likely a mistake that would make every later night look old; it needs ``accept_times``,
+    and the release then gets the time of the clock at most.
+    """
+    now, last = int(clock.time()), earlier[-1] if earlier else None
+    if until is not None and until > max(newest, now):
+        raise InputError(f"a release must not be of a time that is yet to come, got time {until}")
+    if until is None and not accept_times:
+        _require_plausible(newest, now, earlier)
+    time = until if until is not None else newest if newest <= now + _DAY else now
+    if last is None or time > last:
+        return time
+    if until is not None and time < last:
+        raise InputError(f"a release must not be older than the last one (time {last}), got time {time}")
+    return last + 1  # what came in late, or is dated before the last release, still has its own release
+
+
+def _require_plausible(newest: int, now: int, earlier: Sequence[int]) -> None:
+    if newest > now + _DAY:
+        raise InputError(
+            f"the newest rating is of {_day(newest)}, which is yet to come; correct it, or pass accept_times=True"
+        )
+    gaps = [after - before for before, after in itertools.pairwise(earlier)]
+    longest = max(_TIMES_LONGER * max(gaps), _MONTH) if gaps else _FIRST_GAP
+    if earlier and newest - earlier[-1] > longest:
+        raise InputError(
+            f"the newest rating is of {_day(newest)}, far beyond the last release of {_day(earlier[-1])}; correct it, "
+            "or pass accept_times=True"
+        )
+
+
+def _day(seconds: int) -> str:
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+    except (OverflowError, ValueError, OSError):
+        return f"time {seconds}"

@@ -1,0 +1,195 @@
+"""The ledger and what operators do wrong: arrival counts, promises are kept, erased people are gone."""
+
+import sqlite3
+import stat
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from recloak import related
+from recloak._cli.main import run
+from recloak._core.errors import InputError, RefusedError
+from recloak._related.history_writing import ledger_of
+from recloak._related.ledger_bytes import packed_holdings, packed_ids, unpacked_holdings, unpacked_ids
+from tests.library.small_world import small_ratings
+
+TABLE = small_ratings()
+PROMISE: dict[str, Any] = {"delta": 0.4, "min_support": 2}
+AHEAD = 4_102_444_800  # 2100-01-01
+
+
+@pytest.fixture
+def store(tmp_path):
+    with related.History(tmp_path / "lists.db") as history:
+        for until in (100, 250):
+            related.publish(history, TABLE, until=until, **PROMISE)
+        yield history
+
+
+def row(user, item, time):
+    return pl.DataFrame({"user": [user], "item": [item], "rating": [3], "time": [time]}, schema=TABLE.schema)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_holdings_and_ids_come_back_from_bytes(seed):
+    rng = np.random.default_rng(seed)
+    cells = np.unique(rng.integers(0, 3000, int(rng.integers(0, 400))))
+    users, items = (cells // 60 * (1 + seed)).astype(np.int32), (cells % 60 * 977).astype(np.int32)
+    back = unpacked_holdings(packed_holdings(users, items))
+    assert [part.tolist() for part in back] == [users.tolist(), items.tolist()]
+    for ids in (pl.Series([5, None, -7], dtype=pl.Int64), pl.Series(["a", None, "é\0"], dtype=pl.String)):
+        assert unpacked_ids(packed_ids(ids), is_text=ids.dtype == pl.String).equals(ids)
+
+
+def test_a_damaged_ledger_is_one_sentence():
+    with pytest.raises(InputError, match="the ledger of the history cannot be read"):
+        unpacked_holdings(b"nonsense" * 4)
+
+
+def test_a_holding_counts_from_the_release_that_saw_it_first(store):
+    again = TABLE.with_columns(rating=pl.lit(1, dtype=pl.Int64), time=pl.col("time").clip(260, 399))
+    related.publish(store, pl.concat([again, row(900, 1, 7)]), **PROMISE)
+    ledger = ledger_of(store)
+    assert ledger is not None
+    sizes = [len(batch.users) for batch in ledger.batches]
+    assert sizes == [(TABLE["time"] <= 100).sum(), ((TABLE["time"] > 100) & (TABLE["time"] <= 250)).sum(),
+                     (TABLE["time"] > 250).sum() + 1]  # fmt: skip
+    assert related.verify(store, pl.concat([again, row(900, 1, 7)])).passed
+
+
+def test_the_store_is_private(store, tmp_path):
+    assert len(store) == 2
+    for path in tmp_path.glob("lists.db*"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_retry_does_nothing_and_says_so(store, tmp_path, capsys):
+    TABLE.write_csv(tmp_path / "ratings.csv")
+    command = ["related", "publish", str(tmp_path / "lists.db"), str(tmp_path / "ratings.csv"), "--delta", "0.4",
+               "--min-support", "2"]  # fmt: skip
+    assert run(command) == 0
+    capsys.readouterr()
+    assert run(command) == 0
+    assert "Nothing is new since release 3, so nothing was published." in capsys.readouterr().out
+    assert len(store) == 3
+    changed = TABLE.with_columns(rating=pl.lit(2, dtype=pl.Int64), time=pl.lit(399, dtype=pl.Int64))
+    assert not related.publish(store, changed, **PROMISE).is_new
+
+
+def test_a_rating_dated_ahead_is_refused_and_counts_by_arrival_if_accepted(store):
+    ahead = pl.concat([TABLE, row(901, 2, AHEAD)])
+    with pytest.raises(
+        InputError, match=r"the newest rating is of 2100-01-01, which is yet to come; .*accept_times=True"
+    ):
+        related.publish(store, ahead, **PROMISE)
+    with pytest.raises(InputError, match="far beyond the last release of 1970-01-01"):
+        related.publish(store, pl.concat([TABLE, row(901, 2, 10**9)]), **PROMISE)
+    made = related.publish(store, ahead, **PROMISE, accept_times=True)
+    assert made.time < AHEAD
+    late = pl.concat([ahead, row(902, 1, made.time - 5), row(903, 2, made.time - 5)])
+    again = related.publish(store, late, **PROMISE, accept_times=True)
+    assert again.time > made.time
+    assert again.late_ratings == 2
+    assert related.verify(store, ahead).passed
+
+
+def test_promising_less_is_refused_unless_asked_for_and_recorded(store):
+    for less in ({"delta": 0.5}, {"horizon": "29d"}, {"horizon": "100"}, {"min_support": 1}, {"top": 6}, {"window": 3}):
+        with pytest.raises(RefusedError, match=r"this promises less than the last release .*loosen=True"):
+            related.publish(store, TABLE, **{**PROMISE, **less})
+    made = related.publish(store, TABLE, delta=0.6, min_support=1, loosen=True)
+    assert made.loosened == ("delta 0.4 to 0.6", "min_support 2 to 1")
+    assert store.releases[-1].to_json()["loosened"] == list(made.loosened)
+    assert related.verify(store, TABLE).passed
+    assert [one.policy.delta for one in store.releases] == [0.4, 0.4, 0.6]
+    more = pl.concat([TABLE, row(901, 2, 401)])
+    assert related.publish(store, more, delta=0.1, horizon="all", min_support=9).loosened == ()
+
+
+def test_what_is_exported_has_no_gaps_and_is_what_was_verified(store):
+    related.publish(store, TABLE, **PROMISE)
+    table = related.export(store).to_polars()
+    sizes = table.group_by("release", "item").agg(pl.len(), pl.col("position").max().alias("last"))
+    assert (sizes["len"] == sizes["last"]).all()
+    assert table.sort("release", "item", "position").equals(store.to_polars().sort("release", "item", "position"))
+
+
+def test_lists_from_elsewhere_keep_the_static_rule(tmp_path):
+    ours = related.build(TABLE, top=6).to_polars()
+    alone = pl.concat([TABLE, row(950, 77, 300), row(950, 1, 300)])
+    lone = pl.DataFrame({"item": [77, 1], "related": [1, 77], "score": [9.0, 9.0]})
+    theirs = pl.concat([ours.select("item", "related", "score"), lone])
+    made = related.publish(tmp_path / "lists.db", alone, lists=theirs, min_support=2)
+    assert 77 not in made.to_polars()["item"].to_list() + made.to_polars()["related"].to_list()
+    assert related.verify(tmp_path / "lists.db", alone).passed
+    verdict = related.verify(tmp_path / "lists.db", alone, min_support=10_000)
+    assert len(verdict.unsupported) == len(made.lists)
+    assert not verdict.passed
+
+
+def test_somebody_who_is_forgotten_leaves_no_trace_and_the_proof_closes(tmp_path):
+    names = TABLE.with_columns(user=pl.format("person-{}-of-the-test", "user"))
+    path, gone = tmp_path / "lists.db", names["user"][0]
+    with related.History(path) as store:
+        for until in (150, 300):
+            related.publish(store, names, until=until, **PROMISE)
+        held = int((names.filter(pl.col("time") <= 300)["user"] == gone).sum())
+        done = related.forget(store, gone)
+        assert (done.holdings, done.sealed, done.verdict.passed) == (held, 2, True)
+        ledger = ledger_of(store)
+        assert ledger is not None
+        assert gone not in ledger.user_ids.to_list()
+        with pytest.raises(InputError, match="does not know this user"):
+            related.forget(store, gone)
+        left = names.filter(pl.col("user") != gone)
+        assert related.publish(store, left, **PROMISE).number == 3
+        verdict = related.verify(store, left)
+        assert (verdict.passed, verdict.n_sealed, verdict.n_releases) == (True, 2, 1)
+    with closing(sqlite3.connect(path)) as connection:
+        assert gone not in "".join(connection.iterdump())
+    for file in tmp_path.glob("lists.db*"):
+        assert gone.encode() not in file.read_bytes()
+
+
+def test_an_item_that_returns_has_its_holders(store):
+    without = TABLE.filter(pl.col("item") != 3)
+    related.publish(store, without, **PROMISE)
+    returned = pl.concat([TABLE, row(901, 2, 401)])
+    related.publish(store, returned, **PROMISE)
+    ledger = ledger_of(store)
+    assert ledger is not None
+    assert ledger.n_holdings == len(returned.unique(["user", "item"]))
+    assert related.verify(store, returned).passed
+
+
+def test_releases_before_the_horizon_are_pruned_and_the_rest_is_still_proved(tmp_path):
+    with related.History(tmp_path / "lists.db") as store:
+        for until in (100, 150, 200, 250, 300, 399):
+            related.publish(store, TABLE, until=until, horizon="60", **PROMISE)
+        since = [int((TABLE["time"] > time).sum()) for time in (100, 150, 200, 250, 300)]  # ratings after each release
+        n_old = sum(n >= 60 for n in since) - 1  # the last release before the horizon stays
+        assert related.prune(store).to_json() == {"removed": n_old, "kept": 6 - n_old}
+        assert n_old >= 1
+        assert [one.number for one in store.releases] == list(range(n_old + 1, 7))
+        assert related.verify(store, TABLE).passed
+        more = pl.concat([TABLE, row(901, 2, 401)])
+        assert related.publish(store, more, horizon="60", **PROMISE).number == 7
+
+
+def test_a_history_kept_without_a_ledger_is_taken_over(store, tmp_path):
+    store.close()
+    with closing(sqlite3.connect(tmp_path / "lists.db")) as connection, connection:
+        for table in ("recloak_ledger", "recloak_seals"):
+            connection.execute(f"DROP TABLE {table}")
+        connection.execute("DELETE FROM recloak_store WHERE key IN ('users', 'items', 'user ids')")
+        connection.execute("UPDATE recloak_store SET value = '1' WHERE key = 'format'")
+    with related.History(tmp_path / "lists.db", create=False) as old:
+        assert related.verify(old, TABLE).n_releases == 2
+        assert related.publish(old, TABLE, **PROMISE).number == 3
+        ledger = ledger_of(old)
+        assert ledger is not None
+        assert ledger.n_holdings == len(TABLE)
+        assert related.verify(old, TABLE).coverage is not None
