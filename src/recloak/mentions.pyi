@@ -1,5 +1,6 @@
 """The names of ``recloak.mentions``, listed once: for type checkers, and for ``mentions.py``."""
 
+from recloak._library.mention_exposure import exposure as exposure
 from recloak._library.mention_tools import Advisor as Advisor
 from recloak._library.mention_tools import advise as advise
 from recloak._library.mention_tools import defend as defend
@@ -11,6 +12,8 @@ from recloak._mentions.advisor import DraftChange as DraftChange
 from recloak._mentions.defences import Defence as Defence
 from recloak._mentions.defences import Defences as Defences
 from recloak._mentions.defences import DefenceTrial as DefenceTrial
+from recloak._mentions.exposure import Exposure as Exposure
+from recloak._mentions.exposure import Telling as Telling
 from recloak._mentions.found_mentions import FoundMentions as FoundMentions
 from recloak._mentions.model import Bin as Bin
 from recloak._mentions.model import Identification as Identification

@@ -22,7 +22,7 @@ from recloak._cli.path_types import NEW_FILE, PAGE, SOURCE, TABLE, require_disti
 from recloak._mentions.options import IdentifyOptions
 
 if TYPE_CHECKING:
-    from recloak.mentions import Defences, FoundMentions, Identification
+    from recloak.mentions import Defences, Exposure, FoundMentions, Identification
 
 _DOMAINS = ("films", "books", "music", "games", "shop")
 _SHARE = click.FloatRange(0, 1)
@@ -37,7 +37,7 @@ def _on_ratings(function: F) -> F:
         options_of(IdentifyOptions),
         source_options,
         click.option("--possible", is_flag=True, help="Count finds of tier 'possible' as well."),
-        click.option("--mentions", "table", required=True, type=TABLE, help="Table of who mentioned which item."),
+        click.option("--mentions", "mentioned", required=True, type=TABLE, help="Table of who mentioned which item."),
         click.argument("ratings", nargs=-1, required=True, type=SOURCE),
     ):
         function = decorate(function)
@@ -106,11 +106,11 @@ def _print_found(found: FoundMentions, out: Path | None) -> None:
 @_page_option
 @fixed_seed_option
 @output_options
-def identify(ratings: tuple[str, ...], table: str, out: Path | None, as_json: bool, **given: Any) -> None:
+def identify(ratings: tuple[str, ...], mentioned: str, out: Path | None, as_json: bool, **given: Any) -> None:
     """Re-identify in RATINGS the people whose mentions are known."""
     from recloak import mentions
 
-    found = mentions.identify(source_of(ratings, given), table, **given_only(given))
+    found = mentions.identify(source_of(ratings, given), mentioned, **given_only(given))
     report(found, _print_identified, as_json=as_json, page=out)
 
 
@@ -118,12 +118,46 @@ def identify(ratings: tuple[str, ...], table: str, out: Path | None, as_json: bo
 @_on_ratings
 @_page_option
 @output_options
-def defend(ratings: tuple[str, ...], table: str, out: Path | None, as_json: bool, **given: Any) -> None:
+def defend(ratings: tuple[str, ...], mentioned: str, out: Path | None, as_json: bool, **given: Any) -> None:
     """Try what protects the people who mention items of RATINGS: suppression and misdirection."""
     from recloak import mentions
 
-    found = mentions.defend(source_of(ratings, given), table, **given_only(given))
+    found = mentions.defend(source_of(ratings, given), mentioned, **given_only(given))
     report(found, _print_defended, as_json=as_json, page=out)
+
+
+@command.command()
+@click.option("--ratings", required=True, type=TABLE, help="Your own export: MovieLens, Letterboxd, IMDb or Goodreads.")
+@click.option("--posts", required=True, type=TABLE, help="What you posted: a table, or a text file, a post per line.")
+@click.option("--public", required=True, type=SOURCE, help="The public dump: a folder, or ratings with --titles.")
+@click.option("--titles", type=TABLE, help="Title list of the dump, where it is not in its folder.")
+@click.option("--domain", type=click.Choice(_DOMAINS), help="What the titles are; guessed where it is not given.")
+@click.option("--k", type=click.IntRange(1), default=10, show_default=True, help="Stay beyond the first K of a list.")
+@_page_option
+@output_options
+def exposure(ratings: str, posts: str, public: str, out: Path | None, as_json: bool, **given: Any) -> None:
+    """Tell how findable your own posts make you in a public dump, by what, and what would help."""
+    require_distinct(out, ratings, posts)
+    from recloak import mentions
+
+    found = mentions.exposure(ratings, posts, public, **given)
+    report(found, _print_exposure, as_json=as_json, page=out)
+
+
+def _print_exposure(found: Exposure) -> None:
+    click.echo(
+        f"{found.n_mentions:,} mentions put you at place {found.place:,.1f} of {found.n_records:,} records "
+        f"(attacker: {found.nearest})."
+    )
+    for one in found.telling:
+        click.echo(f"  without {one.title}: place {one.place:,.1f}")
+    if found.leave_out is None:
+        click.echo(f"Nothing small hides you: leaving out mentions does not bring you beyond the first {found.k}.")
+    elif found.leave_out:
+        titles = ", ".join(one.title for one in found.leave_out)
+        click.echo(f"To get beyond the first {found.k}, leave out: {titles}.")
+    else:
+        click.echo(f"You are beyond the first {found.k} already.")
 
 
 def _print_defended(found: Defences) -> None:
