@@ -140,7 +140,7 @@ class _Read:
 
     user: int
     n_ratings: int
-    stars: list[int]  # ratings read exactly
+    stars: list[int]  # ratings read exactly; last come the ways of outsiders, which are open to insiders too
     links: list[float]  # AUC of what was rated
     by_outsiders: list[int]  # read exactly by the label, and by the item's mean
 
@@ -160,12 +160,10 @@ def _attacked(who: _Insiders, user: int, k: int, colluders: int, stream: np.rand
     rated[items] = True
     beliefs = [who.odds + trust * reading.evidence for trust in _TRUST]
     guesses = (rows_of(public, np.array([group]))[0], who.means)
-    return _Read(
-        user, len(items),
-        [int(_exact(reading.expected(trust, who)[items], truth, ratings).sum()) for trust in _TRUST],
-        [auc(belief[rated], belief[~rated]) for belief in beliefs],
-        [int(_exact(guess[items], truth, ratings).sum()) for guess in guesses],
-    )  # fmt: skip
+    outsiders = [int(_exact(guess[items], truth, ratings).sum()) for guess in guesses]
+    stars = [int(_exact(reading.expected(trust, who)[items], truth, ratings).sum()) for trust in _TRUST]
+    links = [auc(belief[rated], belief[~rated]) for belief in beliefs]
+    return _Read(user, len(items), [*stars, *outsiders], links, outsiders)
 
 
 def _by_the_others(scores: NDArray[Any], counts: NDArray[Any]) -> Numbers:
