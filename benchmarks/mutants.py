@@ -30,7 +30,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "recloak"
 COPIED = ("src", "tests", "docs", "benchmarks")
-PRELOADED = ("hypothesis", "pandas", "polars", "pyarrow.parquet", "scipy.sparse.linalg", "scipy.stats", "sqlalchemy")
+PRELOADED = ("pandas", "polars", "pyarrow.parquet", "scipy.sparse.linalg", "scipy.stats", "sqlalchemy")
+_BROKEN = 99  # exit code of tests that could not be run
 OPERATORS = {
     ast.Lt: ("<", "<="),
     ast.LtE: ("<=", "<"),
@@ -246,7 +247,10 @@ def judge(mutant: Mutant, tests: list[str], copy: Path, budget: float) -> str:
         with tempfile.TemporaryDirectory() as kernels:
             child = os.fork()
             if not child:
-                run_tests(existing(tuple(tests), copy), copy, kernels if b"njit" in data else None)
+                try:
+                    run_tests(existing(tuple(tests), copy), copy, kernels if b"njit" in data else None)
+                finally:
+                    os._exit(_BROKEN)  # or the child would remove the copy of the tree
             return outcome_of(child, 120 + 4 * budget)
     finally:
         target.write_bytes(data)
