@@ -15,10 +15,11 @@ LAYERS = [
     {"_releases", "_related", "_mentions"},
     {"_attacks"},
     {"_evaluation"},
+    {"_contest"},
     {"_report"},
     {"_spark", "_service"},
     {"_library"},
-    {"related", "mentions"},
+    {"related", "mentions", "contest"},
     {"_cli"},
     {"__main__"},
 ]

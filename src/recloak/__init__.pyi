@@ -1,5 +1,6 @@
 """The public names, listed once: type checkers read this file, and so does ``__init__.py`` when it looks a name up."""
 
+from recloak import contest as contest
 from recloak import mentions as mentions
 from recloak import related as related
 from recloak._attacks.attack import Attack as Attack

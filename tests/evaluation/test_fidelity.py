@@ -4,9 +4,11 @@ import json
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 
 import recloak
+from recloak._attacks.public_view import see_release
 from recloak._core.randomness import Randomness
 from recloak._evaluation.fidelity.leaderboards import CONTESTS, agreement, tau_of
 from recloak._evaluation.fidelity.measuring import measure_fidelity
@@ -190,3 +192,17 @@ def test_only_some_people_and_items_take_part_where_there_are_more():
 def test_a_wrong_choice_is_one_sentence(given, sentence):
     with pytest.raises(recloak.InputError, match=sentence):
         recloak.fidelity(RATINGS, **given)
+
+
+def test_drawn_rows_are_trained_on_one_by_one(tmp_path):
+    recloak.publish(RATINGS, tmp_path / "drawn", k=4, mode="sampled", seed=1)
+    view = see_release(tmp_path / "drawn", tmp_path / "drawn-private", RATINGS)
+    rows = ReleasedRows.of_release(view, RATINGS)
+    table = pl.read_parquet(tmp_path / "drawn" / "ratings.parquet")
+    assert int((rows.rows.activity * rows.weights).sum()) == len(table)
+    assert rows.weights.sum() == RATINGS.n_users
+    assert (np.diff(rows.group_indptr) >= 4).all()
+    found = recloak.fidelity(RATINGS, tmp_path / "drawn", quick=True, splits=1, seed=1)
+    ratio = found.statistics["density"].ratio
+    assert ratio is not None
+    assert 0.5 < ratio < 2

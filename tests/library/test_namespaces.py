@@ -12,16 +12,19 @@ from pathlib import Path
 import pytest
 
 import recloak
+import recloak.contest
 import recloak.mentions
 import recloak.related
 from recloak._attacks.options import PassiveOptions
+from recloak._contest.options import ContestOptions
 from recloak._mentions.options import IdentifyOptions
 from recloak._related.options import BoundOptions, MethodOptions, ProtocolOptions, SimilarityOptions
 from recloak._related.simulation import DELTAS
+from recloak._releases.options import PublishOptions
 from tests.library.namespaces import require_names
 from tests.library.small_world import small_ratings, write_world
 
-MODULES = (recloak.related, recloak.mentions)
+MODULES = (recloak.related, recloak.mentions, recloak.contest)
 PAGE = Path(__file__).parents[2] / "docs" / "library-namespaces.md"
 
 
@@ -65,7 +68,8 @@ def public_functions():
 def test_every_function_has_an_example_and_documents_its_parameters():
     named = {example.id for example in examples()}
     for function in public_functions():
-        namespace = "mentions" if "mention" in function.__module__ else "related"
+        namespace = next(name for name in ("contest", "mention", "related") if name in function.__module__)
+        namespace = {"mention": "mentions"}.get(namespace, namespace)
         assert f"recloak.{namespace}.{function.__name__}" in named
         told = inspect.getdoc(function) or ""
         assert all(heading in told for heading in ("Returns\n", "Raises\n", "Examples\n"))
@@ -96,6 +100,7 @@ OPTIONS = [
      {"gap": 10.0, "deltas": DELTAS, "horizon": BoundOptions().horizon, "min_support": BoundOptions().min_support}),
     (recloak.mentions.identify, (IdentifyOptions,), {}),
     (recloak.mentions.defend, (IdentifyOptions,), {}),
+    (recloak.contest.prepare, (ContestOptions, PublishOptions), {}),
 ]  # fmt: skip
 
 
@@ -117,7 +122,11 @@ def test_the_advisor_scores_with_the_same_defaults(name):
 
 
 COMMANDS = Path(recloak.__file__).parent / "_cli"
-THIN = [*sorted((COMMANDS / "related").glob("[a-z]*.py")), COMMANDS / "commands" / "mentions.py"]
+THIN = [
+    *sorted((COMMANDS / "related").glob("[a-z]*.py")),
+    *sorted((COMMANDS / "contest").glob("[a-z]*.py")),
+    COMMANDS / "commands" / "mentions.py",
+]
 
 
 @pytest.mark.parametrize("path", THIN, ids=lambda path: path.stem)

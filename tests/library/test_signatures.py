@@ -12,7 +12,7 @@ import pytest
 
 import recloak
 from recloak._attacks.options import AuditOptions
-from recloak._evaluation.options import EvaluateOptions, FrontierOptions
+from recloak._evaluation.options import EvaluateOptions, FidelityOptions, FrontierOptions
 from recloak._library.sources import Source
 from recloak._ratings.options import ExposureOptions, ReadOptions
 from recloak._ratings.synthetic.options import FileOptions, MentionOptions, SynthOptions
@@ -27,6 +27,7 @@ OPTIONS = {
     recloak.publish: (PublishOptions, PadOptions, WriteOptions),
     recloak.audit: (AuditOptions,),
     recloak.evaluate: (EvaluateOptions, PublishOptions),
+    recloak.fidelity: (FidelityOptions, PublishOptions),
     recloak.frontier: (FrontierOptions,),
 }
 OWN = {  # keywords that belong to no options value
@@ -52,6 +53,7 @@ OWN = {  # keywords that belong to no options value
         "sensitive",
     },
     recloak.evaluate: {"source", "release", "probe", "holdout", "private"},
+    recloak.fidelity: {"source", "release", "probe", "holdout", "private"},
     recloak.frontier: {"source", "k", "mode", "keep"},
     recloak.read: {"source"},
     Source: {"paths"},

@@ -19,9 +19,17 @@ from recloak._core.errors import SourceError
 from recloak._core.frozen import FrozenDict
 from recloak._ratings.assemble import transpose_rows
 from recloak._ratings.ids import UNKNOWN, IdMap
-from recloak._ratings.model import Ratings
+from recloak._ratings.model import Ratings, assemble
 
 MOST_CELLS = 500_000_000  # about 12 GB while a release is read
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DrawnTable:
+    """Rows that were drawn for groups: each is of a profile of the `Public` that adds the rows of a group up."""
+
+    rows: Ratings
+    profile: NDArray[np.int32]  # (n_rows,)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -31,6 +39,7 @@ class ReleaseView:
     public: Public
     manifest: dict[str, Any]
     names: NDArray[np.object_] | None = None  # (n_users,) what each user of the original is called in the release
+    drawn: DrawnTable | None = None  # the single rows, where they were drawn for groups
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "manifest", FrozenDict(self.manifest))
@@ -62,7 +71,23 @@ def see_release(folder: str | Path, private: str | Path, ratings: Ratings) -> Re
     if isinstance(profiles, PaddedTable):
         codes = read_padded(profiles, groups, ratings.item_ids)
         return ReleaseView(_complete(codes, profiles.values, weights, owner, ratings), manifest, names)
-    return ReleaseView(_by_columns(profiles, groups, weights, owner, ratings), manifest, names)
+    drawn = _drawn(folder, members, ratings)
+    return ReleaseView(_by_columns(profiles, groups, weights, owner, ratings), manifest, names, drawn)
+
+
+def _drawn(folder: Path, members: pl.DataFrame, ratings: Ratings) -> DrawnTable | None:
+    """Return the rows that were drawn for groups, None where a group shares one; rows without an item are kept."""
+    if (folder / "profiles.parquet").exists() or (folder / "profiles.csv").exists():
+        return None
+    table, users = _read(folder, "ratings"), IdMap.of(members["user"])
+    if table is None or _read(folder, "members") is None:
+        return None
+    numbers = users.encode(table["user"]), item_numbers(table["item"], ratings.item_ids)
+    labels = table["rating"].to_numpy().astype(np.float32)
+    rows = assemble(*numbers, labels, None, user_ids=users, item_ids=ratings.item_ids, scale=ratings.scale)
+    profile = np.empty(len(users), np.int32)
+    profile[users.encode(members["user"])] = members["profile"].to_numpy()
+    return DrawnTable(rows, profile)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

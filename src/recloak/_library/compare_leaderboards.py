@@ -43,6 +43,8 @@ def fidelity(
     max_link: float | None = None,
     min_shown: int | None = None,
     decoys: float | None = None,
+    boost: float | None = None,
+    grouping_by: str | None = None,
     paper: bool = False,
     seed: int | None = None,
     rng: Rng = None,
@@ -71,7 +73,7 @@ def fidelity(
         Compare 5 + 5 algorithms instead of all.
     most_people, most_items
         How many people (drawn in whole groups) and items (the most rated) take part at most.
-    k, mode, grid, labels, min_raters, diversity, max_link, min_shown, decoys, paper
+    k, mode, grid, labels, min_raters, diversity, max_link, min_shown, decoys, boost, grouping_by, paper
         As in `publish`, for the release that ``holdout`` makes.
     seed, rng
         Make the run repeatable: a whole number, or a numpy generator; without one a secret seed is drawn.
@@ -98,7 +100,7 @@ def fidelity(
     """
     made = PublishOptions(
         k=k, mode=mode, grid=grid, labels=labels, min_raters=min_raters, max_link=max_link,
-        min_shown=min_shown, decoys=decoys, paper=paper,
+        min_shown=min_shown, decoys=decoys, boost=boost, grouping_by=grouping_by, paper=paper,
         diversity=diversity_text(diversity),
     )  # fmt: skip
     options = FidelityOptions(splits=splits, quick=quick, most_people=most_people, most_items=most_items)

@@ -53,6 +53,8 @@ class ReleasedRows:
     @classmethod
     def of_release(cls, release: ReleaseView, ratings: Ratings) -> ReleasedRows:
         """Return the rows of a release folder of ``ratings``."""
+        if (drawn := release.drawn) is not None:
+            return cls.of(drawn.rows, np.ones(drawn.rows.n_users, np.int64), drawn.profile, release.public.owner)
         return cls.of_public(release.public, ratings.item_ids)
 
     @classmethod

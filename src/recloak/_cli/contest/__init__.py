@@ -1,0 +1,1 @@
+"""The commands of ``recloak contest``, one file each."""
