@@ -45,7 +45,7 @@ class CurvePoint:
     yielded: Share
 
     def to_json(self) -> dict[str, Any]:
-        """Give the figures by name."""
+        """Return the figures by name."""
         return {"threshold": self.threshold, "accuracy": self.accuracy.to_json(), "yield": self.yielded.to_json()}
 
 
@@ -58,7 +58,7 @@ class PassiveCurve:
     baseline: float  # share of right inferences when items are guessed blindly
 
     def to_json(self) -> dict[str, Any]:
-        """Give the curve by name."""
+        """Return the curve by name."""
         return {
             "variant": self.variant,
             "baseline": self.baseline,
@@ -113,7 +113,7 @@ def _people(
 
 
 def _moves(releases: Sequence[ListRelease]) -> list[dict[int, tuple[int, int]]]:
-    """Give for every list what happened in it: by item the gain since the last release, and the largest gain."""
+    """Return for every list what happened in it: by item the gain since the last release, and the largest gain."""
     rows = [_positions(release.lists) for release in releases]
     depth = releases[-1].lists.top
     return [_gains([row[owner] for row in rows], depth) for owner in range(releases[-1].lists.n_items)]
@@ -124,7 +124,7 @@ def _positions(lists: Lists) -> list[dict[int, int]]:
 
 
 def _gains(rows: list[dict[int, int]], depth: int) -> dict[int, tuple[int, int]]:
-    """Give gain and largest gain of every item of one list; an item outside stands just below the last position."""
+    """Return gain and largest gain of every item of one list; an item outside stands just below the last position."""
     last, found = rows[-1], {}
     for item in set(last).union(rows[-2]):
         now = last.get(item, depth)
@@ -136,7 +136,7 @@ def _gains(rows: list[dict[int, int]], depth: int) -> dict[int, tuple[int, int]]
 
 
 def _scores(person: Known, moves: list[dict[int, tuple[int, int]]], supports: Any) -> Iterator[tuple[str, float, bool]]:
-    """Give for one target every item that some variant scores above 0, and whether it was added."""
+    """Return for one target every item that some variant scores above 0, and whether it was added."""
     _, known, _, added = person
     scores: dict[str, dict[int, float]] = {variant: defaultdict(float) for variant in VARIANTS}
     for owner in known:
@@ -154,7 +154,7 @@ def _scores(person: Known, moves: list[dict[int, tuple[int, int]]], supports: An
 
 
 def _points(scored: list[tuple[float, bool]], n_added: int) -> Iterator[CurvePoint]:
-    """Give accuracy and yield at a few thresholds, strictest first."""
+    """Return accuracy and yield at a few thresholds, strictest first."""
     if not scored:
         return
     values = np.array([score for score, _ in scored])
