@@ -22,6 +22,9 @@ def main(arguments: list[str]) -> None:
     print("Finding: 60,000 titles, 10,000 posts")
     found = measure("benchmarks.mentions:find", 60_000, 10_000)
     print(f"  {found.result['speed']:,.0f} posts per second, titles indexed in {found.result['index']:.1f} s ({found})")
+    print("Indexing: 500,000 titles")
+    big = measure("benchmarks.mentions:index_many", 500_000)
+    print(f"  {big.result['seconds']:.0f} s of CPU, {big.result['variants']:,.0f} variants ({big})")
     print("Identifying: all users of MovieLens-1M, 20 mentions each, five algorithms")
     took = measure("benchmarks.mentions:identify_all", _source())
     print(f"  {took.result['targets']:,} targets in {took.result['seconds']:.1f} s ({took})")
@@ -68,6 +71,17 @@ def find(n_titles: int, n_posts: int) -> dict[str, float]:
     n_found = sum(len(find_titles(post, index)) for post in posts)
     took = time.process_time() - start
     return {"speed": n_posts / took, "index": indexed, "found": n_found, "characters": sum(map(len, posts)) / n_posts}
+
+
+def index_many(n_titles: int) -> dict[str, float]:
+    from recloak._mentions.title_matching import index_titles
+    from recloak._mentions.titles import parse
+    from recloak._ratings.synthetic.made_up_titles import make_titles
+
+    lines = make_titles(n_titles, rng=1)
+    start = time.process_time()
+    index = index_titles(parse(n, line) for n, line in enumerate(lines))
+    return {"seconds": time.process_time() - start, "variants": len(index.patterns)}
 
 
 def _posts(titles: list[str], n: int) -> list[str]:

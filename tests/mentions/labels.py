@@ -8,7 +8,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "labelled"
 DOMAINS = ("films", "books", "music", "games", "shop")
-_MARK = re.compile(r"\{([^|}]*)\|([?-]?)([^}]*)\}")
+MARK = re.compile(r"\{([^|}]*)\|([?-]?)([^}]*)\}")
 _CATALOGUES = {"films": "titles", "films-scripts": "scripts"}
 
 
@@ -59,9 +59,9 @@ def labelled(part, domain=None):
 def read_line(kind, line):
     """Return the post of one marked line."""
     found: dict[str, set[tuple[str, int]]] = {"": set(), "?": set(), "-": set()}
-    for surface, sign, label in _MARK.findall(line):
+    for surface, sign, label in MARK.findall(line):
         found[sign].add(_film(surface, label) if domain_of(kind) == "films" else key(label or surface, 0))
-    named, text = frozenset(found[""] | found["-"]), _MARK.sub(r"\1", line)
+    named, text = frozenset(found[""] | found["-"]), MARK.sub(r"\1", line)
     return Labelled(kind, text, named, frozenset(found["?"]), frozenset(found["-"]))
 
 

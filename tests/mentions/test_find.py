@@ -16,7 +16,7 @@ from recloak._mentions.text import LONGEST_CACHED, MOST_CACHED, remember
 from recloak._mentions.title_finder import find_titles
 from recloak._mentions.title_matching import index_titles
 from recloak._mentions.titles import parse
-from tests.mentions.labels import DOMAINS, FOLDER, film_keys, labelled, measure, title_lines
+from tests.mentions.labels import DOMAINS, FOLDER, MARK, film_keys, labelled, measure, title_lines
 
 LISTED = """Matrix, The (1999)|Up (2009)|Her (2013)|It (2017)|It (1990)|Heat (1995)|King Kong (1933)|King Kong (2005)|
 Shawshank Redemption, The (1994)|Toy Story (1995)|Toy Story 2 (1999)|Carrie (1976)|Inception (2010)|300 (2006)|
@@ -44,6 +44,17 @@ def test_the_labelled_posts_are_many_half_in_small_letters_and_a_third_name_noth
     assert sum(post.small or post.listed for post in posts) >= len(posts) / 2
     assert 0.3 <= sum(not post.films and not post.allowed for post in posts) / len(posts) <= 0.6
     assert len({post.text for post in posts}) == len(posts)
+
+
+def test_the_second_labelling_is_of_posts_of_the_set_and_agrees_with_the_first():
+    surfaces = {}
+    for file in (file for part in ("tune", "held") for file in (FOLDER / part).glob("*.txt")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            surfaces[MARK.sub(r"\1", line)] = {surface.lower() for surface, _, _ in MARK.findall(line)}
+    rows = [line.split("\t") for line in (FOLDER / "again.tsv").read_text(encoding="utf-8").splitlines()]
+    again = {text: {surface.lower() for surface in marked.split("|") if surface} for text, marked in rows}
+    assert len(again) >= 300
+    assert sum(surfaces[text] == marked for text, marked in again.items()) >= 0.95 * len(again)
 
 
 def test_every_label_is_in_the_title_list_of_its_domain():

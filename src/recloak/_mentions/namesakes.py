@@ -72,7 +72,7 @@ def _sense_of_year(senses: Sequence[Sense], index: TitleIndex, year: int) -> Sen
 
 def _sense_of_people(words: Words, senses: Sequence[Sense], index: TitleIndex) -> Sense | None:
     """Return the one sense some of whose people are named in the post."""
-    named = [one for one in senses if _is_named(words, people_of(index.titles[one.title]))]
+    named = [one for one in senses if _is_named(words, people_of(index, one.title))]
     return named[0] if named and (len(named) == 1 or named[0].loss + 0.3 < named[1].loss) else None
 
 
@@ -87,7 +87,7 @@ def _is_named(words: Words, people: tuple[tuple[str, ...], ...]) -> bool:
 def _is_owned(words: Words, match: TitleMatch, sense: Sense, index: TitleIndex) -> bool:
     """Return True if the maker stands right before a match: *Stephen King's Misery*."""
     before = words.plain[match.first - 1] if match.first else ""
-    return any(before in (person[-1], person[-1] + "s") for person in people_of(index.titles[sense.title]))
+    return any(before in (person[-1], person[-1] + "s") for person in people_of(index, sense.title))
 
 
 def _tells(text: str, person: tuple[str, ...]) -> bool:
@@ -97,9 +97,15 @@ def _tells(text: str, person: tuple[str, ...]) -> bool:
     return f" {person[0]} {person[-1]}" in text
 
 
-@cache
-def people_of(title: Title) -> tuple[tuple[str, ...], ...]:
+def people_of(index: TitleIndex, number: int) -> tuple[tuple[str, ...], ...]:
     """Return the people of a title, each as folded words."""
+    people = index.people.get(number)
+    if people is None:
+        people = index.people[number] = _people(index.titles[number])
+    return people
+
+
+def _people(title: Title) -> tuple[tuple[str, ...], ...]:
     listed = [tuple(fold_all(person)) for person in title.people]
     known = _makers().get((" ".join(fold_all(title.names[0])), title.year or 0), ())
     return tuple(person for person in (*listed, *known) if person)
@@ -177,14 +183,19 @@ def _by_popularity(senses: list[Sense], index: TitleIndex, evidence: Evidence, p
 
 def popularity(index: TitleIndex, sense: Sense) -> float:
     """Return the popularity of a title as a share of the highest; where it is not given, that of a usual title."""
-    title = index.titles[sense.title]
+    share = index.shares.get(sense.title)
+    if share is None:
+        share = index.shares[sense.title] = _share(index, index.titles[sense.title])
+    return share
+
+
+def _share(index: TitleIndex, title: Title) -> float:
     given = index.popularity.get(title.id)
     if given is not None:
         return given
     return _WELL_KNOWN if index.domain.name == "films" and is_well_known(title) else _TYPICAL
 
 
-@cache
 def is_well_known(title: Title) -> bool:
     """Return True if a film is one of those that are talked about most."""
     return title.year is not None and " ".join(fold_all(title.names[0])) in _known_films().get(title.year, ())

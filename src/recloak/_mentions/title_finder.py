@@ -8,12 +8,14 @@ from recloak._mentions.listing import MOST_GAINED, JudgedMatch, is_item, weigh_n
 from recloak._mentions.namesakes import choose_sense, weigh_popularity
 from recloak._mentions.opinions import is_held, opinion_of
 from recloak._mentions.surroundings import years_in
-from recloak._mentions.text import FUNCTION, Words, words_in, words_of
+from recloak._mentions.text import EVERYDAY, FUNCTION, Words, words_in, words_of
 from recloak._mentions.title_matching import TitleIndex, TitleMatch, matches_in
 
+_DETERMINERS = words_in("determiners")
 SURE, POSSIBLE = 1.2, -1.3  # log odds
 _POPULAR_GAIN = 1.1
 _AT_MOST_POSSIBLE = -0.5
+_FIRM = 5.5  # specificity of a title that is hardly anything else
 _LOW = POSSIBLE - _POPULAR_GAIN  # odds below which only a year, a list or a maker's name can lift a match
 _HOPELESS = _LOW - MOST_GAINED
 
@@ -42,6 +44,7 @@ def find_titles(text: str, index: TitleIndex, *, posted: int | None = None) -> l
     """
     words = words_of(text)
     matches = [one for one in matches_in(words, index) if not _is_ordinary(words, one, index)]
+    matches = _without_inner(matches, index)
     if not matches:
         return []
     talk, years = is_talk(words, index), years_in(words)
@@ -49,12 +52,31 @@ def find_titles(text: str, index: TitleIndex, *, posted: int | None = None) -> l
     for one in matches:
         evidence = weigh(words, one, index, talk=talk)
         dated = any(one.first - 3 <= place <= one.last + 3 for place in years)
-        lifted = is_item(words, one) or (one.first > 0 and possessive(words, one.first - 1))
-        if dated or evidence.odds >= _LOW or (lifted and evidence.odds >= _HOPELESS):
+        if dated or evidence.odds >= _LOW or (evidence.odds >= _HOPELESS and _can_be_lifted(words, one)):
             judged.append(_judge(words, one, index, evidence, dated=dated, posted=posted))
     weigh_neighbours(words, judged, index, SURE)
     kept = _without_overlaps([one for one in judged if one.evidence.odds >= POSSIBLE])
     return [_found(words, one, index) for one in kept]
+
+
+def _can_be_lifted(words: Words, match: TitleMatch) -> bool:
+    return is_item(words, match) or (match.first > 0 and possessive(words, match.first - 1))
+
+
+def _without_inner(matches: list[TitleMatch], index: TitleIndex) -> list[TitleMatch]:
+    """Leave out what lies inside a longer match whose words hardly mean anything else: *matrix* in *the matrix*."""
+    firm = [
+        (one.first, one.last)
+        for one in matches
+        if one.last > one.first and index.specificity[one.pattern] >= _FIRM and not one.misspelled
+    ]
+    if not firm:
+        return matches
+    return [
+        one
+        for one in matches
+        if not any(a <= one.first and one.last <= b and b - a > one.last - one.first for a, b in firm)
+    ]
 
 
 def _is_ordinary(words: Words, match: TitleMatch, index: TitleIndex) -> bool:
@@ -63,12 +85,20 @@ def _is_ordinary(words: Words, match: TitleMatch, index: TitleIndex) -> bool:
     if match.key.isdigit() and _is_counter(words, start, end):
         return True
     if index.specificity[match.pattern] > FUNCTION * 2:
-        return False
+        return _is_determined(words, match, index)
     beside = words.text[max(start - 1, 0) : start] + words.text[end : end + 2]
     if any(sign in "\"“”«»'‘’*_([,/>" for sign in beside) or start == 0:
         return False
     inner = (n for n in range(match.first, match.last + 1) if not words.begins[n])
     return words.shouted or not any(words.capital(n) for n in inner)
+
+
+def _is_determined(words: Words, match: TitleMatch, index: TitleIndex) -> bool:
+    """Return True for one everyday word in small letters after *the* or *my*, beside which nothing else counts."""
+    first = match.first
+    if first == 0 or first != match.last or index.specificity[match.pattern] > EVERYDAY or words.capital(first):
+        return False
+    return words.plain[first - 1] in _DETERMINERS and words.gap(first - 1) == " "
 
 
 def _is_counter(words: Words, start: int, end: int) -> bool:

@@ -22,7 +22,7 @@ from rapidfuzz.distance import OSA
 
 from recloak._mentions.domains import Domain, domains
 from recloak._mentions.series import alias_variants, series_variants
-from recloak._mentions.text import RARE, Lexicon, Words, is_name, remember
+from recloak._mentions.text import MOST_CACHED, RARE, Lexicon, Words, is_name, remember
 from recloak._mentions.titles import Title, Variant, heroes_of, variants
 
 _MOST_SENSES = 12  # titles of one name beyond this are not told apart
@@ -102,6 +102,7 @@ class TitleIndex:
     signs: dict[str, str]  # by folded word
     patterns: dict[str, int]  # by the signs of a variant
     longest: dict[str, int]  # by sign: words of the longest variant that begins with it
+    beginnings: set[str]  # the first two signs of variants of three words or more
     specificity: array[float]  # by pattern
     sense_starts: array[int]  # by pattern: where its senses begin
     sense_titles: array[int]
@@ -111,9 +112,20 @@ class TitleIndex:
     speller: Speller
     domain: Domain
     popularity: dict[int | str, float] = field(default_factory=dict)  # share of the most popular, by id
+    looked_up: dict[int, list[Sense]] = field(default_factory=dict)  # senses by pattern, the last ones used
+    shares: dict[int, float] = field(default_factory=dict)  # by title: its popularity once it was looked up
+    people: dict[int, tuple[tuple[str, ...], ...]] = field(default_factory=dict)  # by title, once looked up
 
     def senses(self, pattern: int) -> list[Sense]:
         """Return the titles that a variant may mean, the least lossy first."""
+        known = self.looked_up.get(pattern)
+        if known is None:
+            if len(self.looked_up) >= MOST_CACHED:
+                self.looked_up.clear()
+            known = self.looked_up[pattern] = self._senses(pattern)
+        return known
+
+    def _senses(self, pattern: int) -> list[Sense]:
         places = range(self.sense_starts[pattern], self.sense_starts[pattern + 1])
         return [Sense(self.sense_titles[n], self.sense_losses[n], self.kinds[self.sense_kinds[n]]) for n in places]
 
@@ -149,6 +161,7 @@ class _Collected:
         self.patterns: dict[str, int] = {}
         self.specificity = array("f")
         self.longest: dict[str, int] = {}
+        self.beginnings: set[str] = set()
         self.kinds: dict[str, int] = {}
         self.sense_patterns, self.sense_titles = array("I"), array("I")
         self.sense_losses, self.sense_kinds = array("f"), array("B")
@@ -162,6 +175,8 @@ class _Collected:
         if pattern == len(self.specificity):
             self.specificity.append(self.lexicon.specificity(words))
             self.longest[key[0]] = max(self.longest.get(key[0], 0), len(words))
+            if len(words) > 2:
+                self.beginnings.add(key[:2])
         self.sense_patterns.append(pattern)
         self.sense_titles.append(number)
         self.sense_losses.append(variant.loss)
@@ -183,6 +198,7 @@ class _Collected:
             signs=self.signs,
             patterns=self.patterns,
             longest=self.longest,
+            beginnings=self.beginnings,
             specificity=self.specificity,
             sense_starts=array("I", starts.astype(np.uint32).tobytes()),
             sense_titles=array("I", title[order].tobytes()),
@@ -238,7 +254,10 @@ def _match(plain: Sequence[str], index: TitleIndex, *, misspelled: bool = False)
     text = "".join([signs.get(word, _UNKNOWN) for word in plain])
     matches = []
     for first, sign in enumerate(text):
-        for end in range(first + 1, min(first + longest.get(sign, 0), len(text)) + 1):
+        most = longest.get(sign, 0)
+        if most > 2 and text[first : first + 2] not in index.beginnings:
+            most = 2
+        for end in range(first + 1, min(first + most, len(text)) + 1):
             if text[end - 1] == _UNKNOWN:
                 break
             pattern = patterns.get(text[first:end])
