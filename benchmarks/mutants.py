@@ -88,15 +88,16 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--budget", type=float, default=40.0, help="seconds of tests per mutant")
+    parser.add_argument("--tests", nargs="*", default=[], help="measure: these only, added to what is kept")
     given = parser.parse_args(arguments)
     if given.step == "measure":
-        measure(given.kept)
+        measure(given.kept, given.tests)
     else:
         run(given)
 
 
-def measure(kept: Path) -> None:
-    """Run the plain tests under coverage and keep the tests of every line."""
+def measure(kept: Path, tests: list[str]) -> None:
+    """Run the plain tests, or some of them, under coverage and keep the tests of every line."""
     import coverage
 
     with tempfile.TemporaryDirectory() as folder:
@@ -112,12 +113,27 @@ def measure(kept: Path) -> None:
             "-p",
             "no:randomly",
             f"--junitxml={times}",
+            *tests,
         ]
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
         subprocess.run([sys.executable, "-m", *command], cwd=ROOT, env=environment, check=False)
         found = coverage.CoverageData(str(data))
         found.read()
-        kept.write_text(json.dumps({"lines": dict(lines_of(found)), "seconds": seconds_of(times)}))
+        before = json.loads(kept.read_text()) if tests and kept.exists() else {"lines": {}, "seconds": {}}
+        lines = added(before["lines"], dict(lines_of(found)))
+        kept.write_text(json.dumps({"lines": lines, "seconds": before["seconds"] | seconds_of(times)}))
+
+
+def added(
+    before: dict[str, dict[str, list[str]]], now: dict[str, dict[str, list[str]]]
+) -> dict[str, dict[str, list[str]]]:
+    """Return the tests of each line that either knows."""
+    lines = {file: dict(tests) for file, tests in before.items()}
+    for file, tests in now.items():
+        mine = lines.setdefault(file, {})
+        for line, names in tests.items():
+            mine[line] = sorted({*mine.get(line, ()), *names})
+    return lines
 
 
 def lines_of(found: object) -> Iterator[tuple[str, dict[str, list[str]]]]:
