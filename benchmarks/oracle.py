@@ -63,7 +63,8 @@ def attack(source: str | None, name: str, crowd: float | None, n: int) -> dict[s
 
 def prices(source: str | None, n: int) -> dict[str, dict[str, float]]:
     """Compare guarded with exact advice on drafts of 1 to 20 mentions that people rated."""
-    from recloak._mentions.advisor import advise, prepare_advisor, prepare_exact_advisor
+    from recloak._mentions.advisor import advise
+    from recloak._mentions.advisor_index import prepare_advisor, prepare_exact_advisor
     from recloak._mentions.oracle_guard import OracleGuard
 
     ratings = _numbered(source)

@@ -12,6 +12,7 @@ from recloak._mentions.advisor import DraftChange as DraftChange
 from recloak._mentions.defences import Defence as Defence
 from recloak._mentions.defences import Defences as Defences
 from recloak._mentions.defences import DefenceTrial as DefenceTrial
+from recloak._mentions.draft_question import Said as Said
 from recloak._mentions.exposure import Exposure as Exposure
 from recloak._mentions.exposure import Telling as Telling
 from recloak._mentions.found_mentions import FoundMentions as FoundMentions

@@ -9,10 +9,9 @@ import numpy as np
 
 from recloak._attacks.oracle import AskerKnowledge, Guess, accounts, probe, probe_with_accounts
 from recloak._core.intervals import wilson
-from recloak._mentions.advisor import advise, prepare_advisor, prepare_exact_advisor
+from recloak._mentions.advisor import advise
+from recloak._mentions.advisor_index import prepare_advisor, prepare_exact_advisor
 from recloak._ratings.model import Ratings
-
-DECOY = 10**9
 
 
 def prepare(ratings, guard):
@@ -21,15 +20,20 @@ def prepare(ratings, guard):
 
 
 def without(index, user, item):
-    """Give the same advisor had the user not rated the item."""
-    number = index.listed[user]
-    column = slice(index.indptr[item], index.indptr[item + 1])
-    place = np.flatnonzero(index.users[column] == number)
+    """Give the same advisor had the user not rated the item; all public numbers stay as they are."""
+    number, crowd = index.listed[user], index.crowd
+    column = slice(crowd.indptr[item], crowd.indptr[item + 1])
+    place = np.flatnonzero(crowd.users[column] == number)
     if number < 0 or not len(place):
         return index
-    indptr = index.indptr.copy()
+    indptr = crowd.indptr.copy()
     indptr[item + 1 :] -= 1
-    return replace(index, indptr=indptr, users=np.delete(index.users, index.indptr[item] + place[0]))
+    cut = {
+        name: np.delete(getattr(crowd, name), crowd.indptr[item] + place[0])
+        for name in ("users", "values", "times")
+        if len(getattr(crowd, name))
+    }
+    return replace(index, crowd=crowd._replace(indptr=indptr, **cut))
 
 
 def asker(index, user_id):
@@ -91,17 +95,24 @@ def with_accounts(ratings, guard, n_trials, n_accounts, *, n_known=12, n_popular
     rng, trials = np.random.default_rng(seed), []
     for n in range(n_trials):
         target, known, item = case(ratings, rng, n_known, n_popular)
-        known_ids, asked = ids(ratings, known), ids(ratings, [item])[0]
-        rows = accounts(known_ids, asked, DECOY, n_accounts, n)
+        known_ids, (asked, decoy) = ids(ratings, known), ids(ratings, [item, twin(ratings, target, item)])
+        rows = accounts(known_ids, asked, decoy, n_accounts, n)
         bigger, token = joined(ratings, rows)
         index = prepare(bigger, drawn_anew(guard, n))
         cell = bigger.user_ids.number(ratings.user_ids.ids[target]), bigger.item_ids.number(asked)
         worlds = (index, without(index, *cell))
         out = 0 if n_accounts == 1 else 3
         trials.append(
-            Trial(*(probe_with_accounts(asker(one, token), known_ids, asked, DECOY, left_out=out) for one in worlds))
+            Trial(*(probe_with_accounts(asker(one, token), known_ids, asked, decoy, left_out=out) for one in worlds))
         )
     return trials
+
+
+def twin(ratings, target, item):
+    """Give the item that is rated nearly as often and that the target did not rate: the attacker is lucky."""
+    apart = np.abs(ratings.popularity - ratings.popularity[item]).astype(float)
+    apart[ratings.items[ratings.row(target)]] = np.inf
+    return int(apart.argmin())
 
 
 def joined(ratings, rows):

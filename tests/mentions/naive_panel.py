@@ -6,6 +6,8 @@ import numpy as np
 
 from recloak._mentions.panel_kernels import DAY, EDGES, N_BINS, N_STEPS, PANEL, WINDOWS
 
+_SILENT = ("likelihood_ratio", "wary_likelihood", "knowing_likelihood")
+
 
 def bin_of(lag):
     return sum(edge < lag for edge in EDGES.tolist())
@@ -39,6 +41,7 @@ class NaivePanel:
         popular = sorted(range(ratings.n_items), key=lambda item: -self.raters[item])
         n_rated = sum(count > 0 for count in self.raters)
         self.ignored = [set(popular[: math.ceil(share * n_rated)]) for share in (0.01, 0.02)]
+        self.ignored.append(set(popular[: min(max(math.ceil(0.2 * n_rated), len(self.ignored[1]) + 40), n_rated)]))
 
     def idf(self, item):
         return math.log2(self.n / self.raters[item]) if self.raters[item] else 0.0
@@ -70,6 +73,8 @@ class NaivePanel:
         appetite = len(self.rated[user]) / self.mean
         names = PANEL[PANEL.index("likelihood_ratio") : -1]
         added = dict.fromkeys(names, rate * appetite)
+        if item in self.ignored[2]:
+            added["knowing_likelihood"] = 0.0
         if item not in self.rated[user]:
             return added
         value, when = self.rated[user][item]
@@ -80,8 +85,10 @@ class NaivePanel:
         added |= {"fuzzy_rating": gain * (apart <= 1 + 1e-6), "exact_rating": gain * (apart <= 1e-6)}
         chance = math.log(math.expm1(rate * appetite))
         for name in names:
+            if name == "knowing_likelihood" and item in self.ignored[2]:
+                continue
             added[name] += (0.0 if name == "wary_likelihood" else self.known.logit) - chance
-            if opinion is not None and name not in ("likelihood_ratio", "wary_likelihood"):
+            if opinion is not None and name not in _SILENT:
                 added[name] += self.known.opinion[min(int(2 * apart + 0.5), N_STEPS - 1)]
         if time is not None and when is not None:
             added["same_item"] += self.known.same_item[bin_of(time - when)]

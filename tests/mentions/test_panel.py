@@ -37,7 +37,7 @@ def crowd_of(ratings):
 def timed_worlds(draw):
     """Draw ratings with times over some years, and mentions with some times and opinions missing."""
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
-    n_users, n_items = draw(st.integers(3, 9)), draw(st.integers(3, 12))
+    n_users, n_items = draw(st.integers(3, 9)), draw(st.sampled_from([3, 12, 60]))
     cells = rng.random((n_users, n_items)) < draw(st.sampled_from([0.2, 0.6]))
     cells[np.arange(n_users), rng.integers(0, n_items, n_users)] = True
     users, items = np.nonzero(cells)

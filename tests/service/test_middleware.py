@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from recloak._service import advice, logs
+from recloak._service import advice, attacker_words, logs
 from recloak._service.api_errors import ERRORS, ApiError
 from recloak._service.app import create_app
 from recloak._service.middleware import HEADERS, POLICY
@@ -36,8 +36,9 @@ def test_every_answer_carries_the_security_headers(world):
 
 BAND = Band(band="1 to 10", words="nearly alone")
 ANSWER = AdviceResponse(
-    k=5, before=BAND, after=BAND, hidden=False, finds=[], drops=[], adds=[], cheapest=None, n_unknown=0
-)
+    k=5, before=BAND, after=BAND, hidden=False, finds=[], drops=[], adds=[], cheapest=None, n_unknown=0,
+    attackers=[], why="", looked_at=[], most_telling=[], later=[], unvoiced=None, small=False,
+)  # fmt: skip
 # By route: what its answer to everybody says; no other answer may be kept by anybody.
 KEPT = {
     "/": "no-cache", "/items": "no-cache", "/items/{item:path}": "no-cache", "/static/{name}": "no-cache",
@@ -263,4 +264,4 @@ def test_a_long_text_fits_after_the_waits_that_it_is_told(tmp_path, burst):
 
 
 def test_words_are_there_for_every_band():
-    assert list(advice.WORDS) == list(advice._ORDER)
+    assert list(attacker_words.WORDS) == list(advice._ORDER)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import recloak._service
-from recloak._service.advice import WORDS
+from recloak._service.attacker_words import WORDS
 
 STATIC = Path(recloak._service.__file__).parent / "static"
 FILES = sorted(STATIC.iterdir())

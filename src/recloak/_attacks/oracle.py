@@ -8,8 +8,9 @@ sees, the answer as JSON, by the one function that is given to them.
   that the target stands just below the user without the item and just above with it: one place more. Where only
   mentions of the user's own count, it looks whether the item thins out those who share known items with the user.
 - `probe_with_accounts` holds the token of one of many accounts that it brought into the ratings, all with most of the
-  target's known items, the item in question, and a decoy that nobody else has. Over many sets of known items it
-  compares the item with the decoy: a set that hides one more person with the item has found the target.
+  target's known items, the item in question, and a decoy that as many others have and the target has not. Over many
+  sets of known items it compares the item with the decoy, before every attacker that an answer tells of: a set that
+  hides one more person with the item has found the target.
 """
 
 import itertools
@@ -25,7 +26,7 @@ Ask = Callable[[Sequence[Item], Sequence[Item], int], Mapping[str, Any]]  # earl
 
 _FLOOR = 0.05  # what Scoring gives for an item that is not rated
 _MOST_HEARD = 0.02  # the advisor's attackers ignore at most this share of the most-rated items
-_FIRST = (1, 2, 3)  # asked for each of these k, the answer tells the first places apart
+_FIRST = (1,)  # the band tells the first places apart, whatever k is asked for
 _SIZES = (12, 10, 8, 6, 5, 4)  # known items in a draft, the best number first
 _ALONE = "1"  # the band of a draft that nobody else fits
 _MARGIN = 1e-3
@@ -67,10 +68,15 @@ class _Line:
         self.n_asked = 0
 
     def standing(self, draft: Sequence[Item], ks: Sequence[int]) -> tuple[str | bool, ...]:
-        """Read all that the answers say about the place of a draft: its band, and whether it lies beyond each k."""
+        """Read what the answers say about the place of a draft before Scoring, whose weights are known beforehand."""
         self.n_asked += len(ks)
-        answers = [self.ask([], draft, k) for k in ks]
-        return (answers[0]["after"], *(answer["hidden"] for answer in answers))
+        return tuple(self.ask([], draft, k)["attackers"]["scoring"] for k in ks)
+
+    def everything(self, draft: Sequence[Item], k: int) -> tuple[str | bool, ...]:
+        """Read the place before every attacker, and whether the draft hides."""
+        self.n_asked += 1
+        answer = self.ask([], draft, k)
+        return (answer["hidden"], answer["after"], answer["before"], *answer["attackers"].values())
 
 
 def probe(ask: Ask, knowledge: AskerKnowledge, item: Item, *, most: int = 60) -> Guess:
@@ -135,6 +141,6 @@ def probe_with_accounts(
     line = _Line(ask)
     for size in range(len(known), max(len(known) - left_out, 1) - 1, -1):
         for chosen in itertools.combinations(known, size):
-            if line.standing([*chosen, item], (k,)) != line.standing([*chosen, decoy], (k,)):
+            if line.everything([*chosen, item], k) != line.everything([*chosen, decoy], k):
                 return Guess(True, line.n_asked)
     return Guess(False, line.n_asked)

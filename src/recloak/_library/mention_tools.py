@@ -16,9 +16,11 @@ from recloak._library.arguments import several, share
 from recloak._library.pages import drawn_by
 from recloak._library.sources import as_ratings, origin_of
 from recloak._mentions import advisor as advisors
-from recloak._mentions import defences, identification
-from recloak._mentions.advisor import Advice, AdvisorIndex, Item
+from recloak._mentions import advisor_index, defences, identification
+from recloak._mentions.advisor import Advice
+from recloak._mentions.advisor_index import AdvisorIndex, Item
 from recloak._mentions.defences import Defences
+from recloak._mentions.draft_question import Said
 from recloak._mentions.found_mentions import FoundMentions, find_mentions, popularity_of, read_aliases, read_popularity
 from recloak._mentions.mention_tables import read_mentions
 from recloak._mentions.model import Identification, Mentions
@@ -258,6 +260,7 @@ def prepare_advisor(
     *,
     secret: bytes | None = None,
     exact: bool = False,
+    mentions: TableLike | None = None,
     floor: float = 0.05,
     heavy: float = 1 / 3,
     flat: bool = False,
@@ -272,6 +275,9 @@ def prepare_advisor(
         At least 16 bytes, always the same for the same people: it decides whose ratings are used. None: a new one.
     exact
         Use all ratings and answer exactly; for those who may see all ratings, never for their users.
+    mentions
+        Who mentioned which item, with times and opinions where known, as for `identify`: the attackers learn from them
+        how posts follow ratings. None: they take it to be as in other forums.
     floor, heavy, flat
         How the attacker scores; see `identify`.
 
@@ -296,21 +302,23 @@ def prepare_advisor(
         raise OptionError("exact=True looks at everybody and has no use for secret=...")
     guard = OracleGuard() if secret is None else OracleGuard(secret)
     ratings = as_ratings(source)
+    taught = None if mentions is None else read_mentions(mentions, ratings)
     if exact:
-        return Advisor(advisors.prepare_exact_advisor(ratings, options))
-    return Advisor(advisors.prepare_advisor(ratings, options, guard=guard))
+        return Advisor(advisor_index.prepare_exact_advisor(ratings, options, mentions=taught))
+    return Advisor(advisor_index.prepare_advisor(ratings, options, guard=guard, mentions=taught))
 
 
 def advise(
     advisor: Advisor | RatingsLike,
     user: Item,
-    earlier: Iterable[Item],
-    draft: Iterable[Item],
+    earlier: Iterable[Item | Said],
+    draft: Iterable[Item | Said],
     *,
     k: int = 10,
+    time: int | None = None,
     secret: bytes | None = None,
 ) -> Advice:
-    """Advise one user before posting: how easily the draft identifies them, and the fewest changes that hide them.
+    """Advise one user before posting: how easily the draft identifies them, and the cheapest change that hides them.
 
     Parameters
     ----------
@@ -319,11 +327,13 @@ def advise(
     user
         The id of the user who asks.
     earlier
-        Ids of the items that the user mentioned before.
+        Ids of the items that the user mentioned before, or `Said` with the opinion and the time of each.
     draft
-        Ids of the items that the draft mentions.
+        Ids of the items that the draft mentions, or `Said`.
     k
-        The user wants to stay beyond the first k of the attacker's list.
+        The user wants to stay beyond the first k of every attacker's list.
+    time
+        When the draft is posted, in seconds since 1970; None: what times give away is not looked at.
     secret
         As in `prepare_advisor`; needed with ratings, because a new one at every question would reveal more people.
 
@@ -352,15 +362,16 @@ def advise(
         raise OptionError("a prepared advisor has its secret; leave secret=... out")
     is_text = advisor._index.ratings.item_ids.is_text
     mentioned = [_item_ids(name, given, is_text) for name, given in (("earlier", earlier), ("draft", draft))]
-    return advisors.advise(advisor._index, user, *mentioned, k=whole_number("k", k))
+    when = None if time is None else whole_number("time", time)
+    return advisors.advise(advisor._index, user, *mentioned, k=whole_number("k", k), time=when)
 
 
-def _item_ids(name: str, given: Iterable[Item], is_text: bool) -> list[Item]:
-    """Return item ids of the kind that the ratings have; one of another kind would count as an item nobody rated."""
+def _item_ids(name: str, given: Iterable[Item | Said], is_text: bool) -> list[Said]:
+    """Return mentions with ids of the kind that the ratings have; another would count as an item nobody rated."""
     kind = "texts" if is_text else "whole numbers"
-    listed = several(name, given, "[1, 2]")
-    ids: list[Item] = [one if isinstance(one, str) else whole_number(name, one) for one in listed]
+    said = [one if isinstance(one, Said) else Said(one) for one in several(name, given, "[1, 2]")]
+    ids = [one.item if isinstance(one.item, str) else whole_number(name, one.item) for one in said]
     for one in ids:
         if isinstance(one, str) != is_text:
             raise OptionError(f"{name} must be item ids of the ratings, which are {kind}, got {one!r}")
-    return ids
+    return [replace(one, item=id_) for one, id_ in zip(said, ids, strict=True)]

@@ -1,20 +1,20 @@
 """The posting privacy advisor that paper 004 asks for (section 6.3): advice before a post is published.
 
-From what a user has mentioned before and is about to mention, it works out the user's place in the attacker's list, and
-which small change would hide them among at least k. It answers for the user who asks and is no oracle on others:
+From what a user has mentioned before and is about to mention, it works out the user's place in the list of every
+attacker of the panel (`_mentions.panel_kernels`), and which change would hide them among at least k from all of them.
+It answers for the user who asks and is no oracle on others:
 
 - a place is given as a band, never as a number;
 - no other user, and no count of other users, is ever named;
-- what to leave out and to add is chosen by the public popularity of items and the asker's own ratings;
+- what is tried, and in which order, is chosen by the public popularity of items and the asker's own ratings;
 - a secret part of the people is never used, whoever asks (`_mentions.oracle_guard`).
 
-The place is the worst over the plain attacker (Scoring) and attackers who ignore the most-rated items, so advice that
-only works on an attacker who does not know about misdirection is not given.
+The place is the smallest over the attackers: those of the paper, those who know about misdirection, and those who use
+opinions and times, also for posters who wait. *Hidden* means hidden from all of them.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -24,64 +24,17 @@ from numpy.typing import NDArray
 
 from recloak._core.errors import OptionError
 from recloak._core.results import counted, plural
-from recloak._mentions.algorithms import Candidates, gains
-from recloak._mentions.draft_rank_kernels import survey
-from recloak._mentions.options import IdentifyOptions
-from recloak._mentions.oracle_guard import BANDS, EXACT_BANDS, Bands, OracleGuard, band_of, border_from
-from recloak._ratings.model import Ratings
+from recloak._mentions.advisor_index import AdvisorIndex, Item
+from recloak._mentions.draft_question import Said, make_question
+from recloak._mentions.draft_rank_kernels import added_up, places, worst_with, worst_without
+from recloak._mentions.draft_search import MOST_TRIED, TIMELESS, WAITS, DraftGaps, Found, cheapest_change
+from recloak._mentions.model import NO_TIME
+from recloak._mentions.oracle_guard import BANDS, EXACT_BANDS, Bands, band_of, border_from
+from recloak._mentions.panel_kernels import PANEL
 
-_IGNORED = (0.0, 0.01, 0.02)  # share of all items that each attacker ignores; the first is the plain one
-_MOST_DRAFT = 12  # of a longer draft only the rarest mentions are tried for leaving out together
-_MOST_ADDS = 10
-
-Item = int | str
-
-
-@dataclass(frozen=True, eq=False, slots=True, repr=False)
-class AdvisorIndex:
-    """Ratings prepared once, so that every question is answered in a few milliseconds; threads may share it."""
-
-    ratings: Ratings
-    raters: NDArray[np.int64]  # (n_items,)
-    weights: NDArray[np.float64]  # (n_items,) gain of a rated mention
-    indptr: NDArray[np.int64]  # (n_items + 1,) the columns of the listed candidates
-    users: NDArray[np.int32]  # numbers among the listed candidates
-    listed: NDArray[np.int64]  # (n_users,) number among the listed candidates, -1: not listed
-    n_listed: int
-    proposals: NDArray[np.int64]  # items that no attacker ignores, the most-rated first
-    not_ignored: NDArray[np.int64]  # (n_items, n_attackers) 1 where the attacker does not ignore the item
-    user_numbers: dict[Item, int]
-    item_numbers: dict[Item, int]
-    item_ids: list[Item]
-    guard: OracleGuard | None  # None: exact, for the owner of the ratings only
-
-
-@dataclass(frozen=True, eq=False, slots=True, repr=False)
-class Question:
-    """One user, their earlier mentions and their draft, in the numbers of the ratings, and what might be added."""
-
-    user: int
-    earlier: NDArray[np.int64]
-    draft: NDArray[np.int64]
-    decoys: NDArray[np.int64]
-    rated: NDArray[np.int64]  # 1 where the user rated it, for all three in turn
-    n_unknown: int
-
-    def draft_rated(self) -> NDArray[np.int64]:
-        """Return 1 for each mention of the draft that the user rated, else 0."""
-        return self.rated[len(self.earlier) : len(self.earlier) + len(self.draft)]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class DraftRanks:
-    """Expected places before the worst attacker: those above the user, and half of those tied."""
-
-    before: float  # by earlier mentions alone
-    after: float
-    without: NDArray[np.float64]  # (n_draft,) each mention of the draft left out
-    added: NDArray[np.float64]  # (n_shown,) each of the first decoys added
-    order: NDArray[np.int64]  # positions in the draft, in the order of leaving out
-    table: NDArray[np.float64]  # (n_order + 1, n_decoys + 1) that many left out, that many added; see `survey`
+_SHOWN_ADDS = 3
+_TELLING = 3  # mentions that give most away
+_SMALL = 0.5  # a change is small if it leaves out at most this share of the draft
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -91,13 +44,18 @@ class DraftChange:
     drop: tuple[Item, ...]
     add: tuple[Item, ...]
     band: str
+    series: tuple[tuple[Item, str], ...] = ()  # name the series instead of the title
+    no_opinions: bool = False
+    days: int = 0  # wait as long before posting
 
     def __repr__(self) -> str:
         return counted(self, f"drop {len(self.drop)}", f"add {len(self.add)}", f"place {self.band}")
 
     def to_json(self) -> dict[str, Any]:
         """Return the items and the band, ready for JSON."""
-        return {"drop": list(self.drop), "add": list(self.add), "band": self.band}
+        series = [{"item": item, "name": name} for item, name in self.series]
+        lists = {"drop": list(self.drop), "add": list(self.add), "band": self.band, "series": series}
+        return {**lists, "no_opinions": self.no_opinions, "days": self.days}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -106,13 +64,26 @@ class Advice:
 
     k: int
     before: str  # the band by earlier mentions alone
-    after: str  # the band once the draft is posted
-    hidden: bool  # whether the draft as it is keeps the user beyond the first k
+    after: str  # the band once the draft is posted, before the strongest attacker
+    hidden: bool  # whether the draft as it is keeps the user beyond the first k of every attacker
+    attackers: dict[str, str]  # the band before each attacker who uses what is known
     telling: Item | None  # the mention of the draft that reveals most; None where the user rated none of them
+    most_telling: tuple[Item, ...]  # the three that reveal most
     drops: tuple[DraftChange, ...]  # each mention of the draft left out
     adds: tuple[DraftChange, ...]  # a few single additions
-    cheapest: DraftChange | None  # the fewest changes that keep the user beyond the first k; None where none was found
+    later: tuple[DraftChange, ...]  # posted as it is, but later
+    unvoiced: DraftChange | None  # without opinions; None where there are none
+    cheapest: DraftChange | None  # the cheapest change that hides from every attacker; None where none was found
+    small: bool  # whether the cheapest change keeps at least half of the mentions
+    uses: tuple[str, ...]  # what was looked at: titles, opinions, times
     n_unknown: int  # mentions of items that nobody rated: they reveal nothing
+
+    @property
+    def strongest(self) -> str:
+        """The attacker with the smallest band, the most knowing of equals."""
+        order = {name: place for place, (_, name) in enumerate(EXACT_BANDS)}
+        known = {**order, BANDS[0][1]: 0}
+        return min(reversed(list(self.attackers)), key=lambda name: known[self.attackers[name]])
 
     def __repr__(self) -> str:
         state = "hidden" if self.hidden else "not hidden"
@@ -121,188 +92,131 @@ class Advice:
 
     def to_json(self) -> dict[str, Any]:
         """Return the advice, ready for JSON."""
-        plain = {name: getattr(self, name) for name in ("k", "before", "after", "hidden", "telling", "n_unknown")}
-        changes = {name: [one.to_json() for one in getattr(self, name)] for name in ("drops", "adds")}
-        return {**plain, **changes, "cheapest": None if self.cheapest is None else self.cheapest.to_json()}
+        names = ("k", "before", "after", "hidden", "telling", "small", "n_unknown")
+        plain = {name: getattr(self, name) for name in names}
+        lists = {"attackers": self.attackers, "strongest": self.strongest, "uses": list(self.uses)}
+        changes = {name: [one.to_json() for one in getattr(self, name)] for name in ("drops", "adds", "later")}
+        single = {
+            name: None if getattr(self, name) is None else getattr(self, name).to_json()
+            for name in ("unvoiced", "cheapest")
+        }
+        return {**plain, **lists, "most_telling": list(self.most_telling), **changes, **single}
 
 
-def prepare_advisor(
-    ratings: Ratings, options: IdentifyOptions | None = None, *, guard: OracleGuard | None = None
-) -> AdvisorIndex:
-    """Prepare ratings for advice to their users, guarded so that an answer is no oracle on other people.
-
-    Without a guard, make one with a new secret. A service stores its secret, so that a restart draws the same sample.
-    """
-    return _prepare(ratings, options or IdentifyOptions(), guard or OracleGuard())
-
-
-def prepare_exact_advisor(ratings: Ratings, options: IdentifyOptions | None = None) -> AdvisorIndex:
-    """Prepare ratings for exact advice: for those who may see all ratings, never for their users."""
-    return _prepare(ratings, options or IdentifyOptions(), None)
-
-
-def _prepare(ratings: Ratings, options: IdentifyOptions, guard: OracleGuard | None) -> AdvisorIndex:
-    candidates = Candidates.of(ratings, options)
-    user_ids, item_ids = ratings.user_ids.ids.to_list(), ratings.item_ids.ids.to_list()
-    listed = ~candidates.heavy if guard is None else ~candidates.heavy & guard.in_sample(user_ids)
-    numbers = np.where(listed, np.cumsum(listed) - 1, -1)
-    columns = candidates.columns
-    keep = listed[columns.users]
-    ends = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
-    popular = np.argsort(-candidates.raters, kind="stable")
-    not_ignored = _not_ignored(popular, int(np.count_nonzero(candidates.raters)))
-    return AdvisorIndex(
-        ratings=ratings,
-        raters=candidates.raters,
-        weights=gains(candidates.raters, candidates.n_users, options),
-        indptr=ends[columns.indptr],
-        users=numbers[columns.users[keep]].astype(np.int32),
-        listed=numbers,
-        n_listed=int(listed.sum()),
-        proposals=popular[not_ignored[popular].all(axis=1)],
-        not_ignored=not_ignored,
-        user_numbers={id_: number for number, id_ in enumerate(user_ids)},
-        item_numbers={id_: number for number, id_ in enumerate(item_ids)},
-        item_ids=item_ids,
-        guard=guard,
-    )
-
-
-def _not_ignored(popular: NDArray[np.int64], n_rated: int) -> NDArray[np.int64]:
-    not_ignored = np.ones((len(popular), len(_IGNORED)), np.int64)
-    for attacker, share in enumerate(_IGNORED):
-        not_ignored[popular[: int(np.ceil(share * n_rated))], attacker] = 0
-    return not_ignored
-
-
-def advise(index: AdvisorIndex, user: Item, earlier: Iterable[Item], draft: Iterable[Item], *, k: int = 10) -> Advice:
+def advise(
+    index: AdvisorIndex,
+    user: Item,
+    earlier: Iterable[Item | Said],
+    draft: Iterable[Item | Said],
+    *,
+    k: int = 10,
+    time: int | None = None,
+    most_tried: int = MOST_TRIED,
+) -> Advice:
     """Return advice for one user, who wants to stay beyond the first k, on a draft post that mentions items.
 
-    An index of `prepare_advisor` gives guarded advice: bands of `BANDS`, and hidden means beyond the first border at k
-    or more (10, 100, 1,000). One of `prepare_exact_advisor` gives exact advice, in `EXACT_BANDS`.
+    ``time`` is that of the draft; without it, what times tell is not looked at. An index of `prepare_advisor` gives
+    guarded advice: bands of `BANDS`, and hidden means beyond the first border at k or more (10, 100, 1,000). One of
+    `prepare_exact_advisor` gives exact advice, in `EXACT_BANDS`.
     """
     if not 1 <= k < index.ratings.n_users:
         raise OptionError(f"k must be at least 1 and below the number of users, got {k}")
-    question = make_question(index, user, earlier, draft)
     bands = EXACT_BANDS if index.guard is None else BANDS
     border = k if index.guard is None else border_from(k, bands)
-    exact = rank_draft(index, question, border)
-    ranks = exact if index.guard is None else _round_to_bands(exact, bands)
-
-    def change(drop: Iterable[int], add: Iterable[int], place: float) -> DraftChange:
-        dropped, added = (tuple(index.item_ids[item] for item in items) for items in (drop, add))
-        return DraftChange(dropped, added, band_of(place, bands))
-
-    fewest = _fewest_changes(ranks, border)
-    cheapest = None
-    if fewest is not None:
-        dropped = question.draft[ranks.order[: fewest[0]]]
-        cheapest = change(dropped, question.decoys[: fewest[1]], ranks.table[fewest])
-    return Advice(
-        k=k,
-        before=band_of(ranks.before, bands),
-        after=band_of(ranks.after, bands),
-        hidden=ranks.after > border,
-        telling=_telling(index, question, ranks),
-        drops=tuple(change([item], [], place) for item, place in zip(question.draft, ranks.without, strict=True)),
-        adds=tuple(change([], [item], place) for item, place in zip(question.decoys, ranks.added, strict=False)),
-        cheapest=cheapest,
-        n_unknown=question.n_unknown,
-    )
+    gaps = DraftGaps(index, make_question(index, user, earlier, draft, time), most_tried)
+    return _Adviser(gaps, bands, float(border)).advice(k)
 
 
-def _telling(index: AdvisorIndex, question: Question, ranks: DraftRanks) -> Item | None:
-    """Return the rated mention of the draft whose removal hides best; among equals the one that fewest rated."""
-    mentions = zip(question.draft.tolist(), question.draft_rated().tolist(), ranks.without.tolist(), strict=True)
-    rated = [(-place, int(index.raters[item]), item) for item, own, place in mentions if own]
-    return index.item_ids[min(rated)[2]] if rated else None
+class _Adviser:
+    """Turns the gaps of a question into bands and changes."""
 
+    def __init__(self, gaps: DraftGaps, bands: Bands, border: float) -> None:
+        self.gaps, self.bands, self.border = gaps, bands, border
+        self.index, self.question = gaps.index, gaps.question
+        self.after = gaps.after()
 
-def _fewest_changes(ranks: DraftRanks, border: float) -> tuple[int, int] | None:
-    """Return the fewest drops and adds that reach beyond the border; among equally few those that hide best."""
-    n_rows, n_columns = ranks.table.shape
-    for cost in range(n_rows + n_columns - 1):
-        mixes = [(drops, cost - drops) for drops in range(n_rows) if 0 <= cost - drops < n_columns]
-        best = max(mixes, key=lambda mix: ranks.table[mix])
-        if ranks.table[best] > border:
-            return best
-    return None
+    def advice(self, k: int) -> Advice:
+        gaps = self.gaps
+        by_attacker = places(self.after, gaps.attackers, gaps.margins)
+        hidden = bool(by_attacker.min() > self.border)
+        rated = [n for n in reversed(gaps.tried.tolist()) if self.question.draft.mine[n, 0] > 0]
+        telling = tuple(self.id(n) for n in rated[:_TELLING])
+        found = None if hidden else cheapest_change(gaps, self.border)
+        cheapest = DraftChange((), (), self.band(by_attacker.min())) if hidden else self._changed(found)
+        return Advice(
+            k=k,
+            before=self.band(self.worst(gaps.before)),
+            after=self.band(by_attacker.min()),
+            hidden=hidden,
+            attackers={PANEL[a]: self.band(p) for a, p in zip(gaps.attackers, by_attacker, strict=True)},
+            telling=telling[0] if telling else None,
+            most_telling=telling,
+            drops=self._drops(),
+            adds=self._adds(),
+            later=() if hidden else self._later(by_attacker),
+            unvoiced=None if hidden else self._unvoiced(),
+            cheapest=cheapest,
+            small=cheapest is not None and len(cheapest.drop) <= _SMALL * max(len(self.question.draft), 1),
+            uses=gaps.uses,
+            n_unknown=self.question.n_unknown,
+        )
 
+    def id(self, position: int) -> Item:
+        return self.index.item_ids[int(self.question.draft.items[position])]
 
-def make_question(index: AdvisorIndex, user: Item, earlier: Iterable[Item], draft: Iterable[Item]) -> Question:
-    """Return a question in the numbers of the ratings.
+    def band(self, place: float) -> str:
+        return band_of(place, self.bands)
 
-    An item mentioned before is not new in the draft, and one that nobody rated is only counted.
-    """
-    old, new = ([_number(index, item) for item in items] for items in (earlier, draft))
-    known = dict.fromkeys(code for code in old if code >= 0)
-    fresh = [code for code in dict.fromkeys(new) if code >= 0 and code not in known]
-    number = index.user_numbers.get(user)
-    if number is None:
-        number = index.ratings.user_ids.number(user)  # raises InputError
-    own = set(index.ratings.items[index.ratings.row(number)].tolist())
-    decoys = _decoys(index, {*own, *known, *fresh})
-    rated = [item in own for item in (*known, *fresh, *decoys)]
-    earlier_items, new_items, added, own_flags = (np.array(list(x), np.int64) for x in (known, fresh, decoys, rated))
-    n_unknown = sum(code < 0 for code in (*old, *new))
-    return Question(number, earlier_items, new_items, added, own_flags, n_unknown)
+    def worst(self, gaps: NDArray[np.float32]) -> float:
+        return float(places(gaps, self.gaps.attackers, self.gaps.margins).min())
 
+    def _drops(self) -> tuple[DraftChange, ...]:
+        tables = self.gaps.tables()
+        parts = (tables.effects, tables.moments, tables.moment_of)
+        without = worst_without(self.after, *parts, self.gaps.attackers, self.gaps.margins)
+        return tuple(DraftChange((self.id(n),), (), self.band(place)) for n, place in enumerate(without.tolist()))
 
-def _number(index: AdvisorIndex, item: Item) -> int:
-    return index.item_numbers.get(item, -1) if isinstance(item, (int, str)) else -1
+    def _adds(self) -> tuple[DraftChange, ...]:
+        effects = self.gaps.added(_SHOWN_ADDS)
+        places_then = worst_with(self.after, effects, self.gaps.attackers, self.gaps.margins)
+        ids = [self.index.item_ids[item] for item in self.question.decoys.items[: len(effects)].tolist()]
+        return tuple(DraftChange((), (id_,), self.band(p)) for id_, p in zip(ids, places_then.tolist(), strict=True))
 
+    def _later(self, by_attacker: NDArray[np.float64]) -> tuple[DraftChange, ...]:
+        """Return the draft as it is after each wait, where times give more away than all else."""
+        if "times" not in self.gaps.uses or not (self.question.draft.times != NO_TIME).any():
+            return ()
+        timeless = np.isin(self.gaps.attackers, [PANEL.index(name) for name in TIMELESS])
+        if self.band(by_attacker[timeless].min()) == self.band(by_attacker.min()):
+            return ()
+        bands = [self.band(self.worst(self.gaps.after(days))) for days in WAITS[1:]]
+        return tuple(DraftChange((), (), band, days=days) for days, band in zip(WAITS[1:], bands, strict=True))
 
-def _decoys(index: AdvisorIndex, taken: set[int]) -> list[int]:
-    """Return the most-rated items that no attacker ignores and that the user has neither rated nor mentioned."""
-    fresh = (item for item in index.proposals[: len(taken) + _MOST_ADDS].tolist() if item not in taken)
-    return list(itertools.islice(fresh, _MOST_ADDS))
+    def _unvoiced(self) -> DraftChange | None:
+        if not np.isfinite(self.question.draft.opinions).any():
+            return None
+        return DraftChange((), (), self.band(self.worst(self.gaps.after(strip=True))), no_opinions=True)
 
+    def _changed(self, found: Found | None) -> DraftChange | None:
+        """Return a change in the ids of items, with the band that it reaches, worked out anew."""
+        if found is None:
+            return None
+        tables, way = self.gaps.tables(found.way.days, strip=found.way.strip), found.way
+        stays = [n for n in range(len(self.question.draft)) if n not in found.drop and n not in found.series]
+        posted = tables.posted([*stays, *found.series], with_last=way.n_adds > 0)
+        there = self.gaps.with_all(tables, stays, posted)
+        there = added_up(there, tables.vague, tables.vague_of[list(found.series)])
+        decoys = self.gaps.added(way.n_adds, way.days)
+        there = added_up(there, decoys, np.arange(len(decoys)))
+        added = self.question.decoys.items[: way.n_adds].tolist()
+        return DraftChange(
+            drop=tuple(self.id(n) for n in found.drop),
+            add=tuple(self.index.item_ids[item] for item in added),
+            band=self.band(self.worst(there)),
+            series=tuple((self.id(n), self._series_name(n)) for n in found.series),
+            no_opinions=way.strip,
+            days=way.days,
+        )
 
-def rank_draft(index: AdvisorIndex, question: Question, border: float = np.inf) -> DraftRanks:
-    """Return every place that the advice on a question needs; hidden means beyond the border."""
-    mentions = np.concatenate((question.earlier, question.draft, question.decoys))
-    before, singles, order, table = survey(
-        int(index.listed[question.user]),
-        question.earlier,
-        question.draft,
-        question.decoys,
-        question.rated,
-        index.not_ignored[mentions],
-        _weights(index, mentions, question.rated),
-        _drop_order(index, question),
-        index.guard is None,
-        float(border),
-        index.indptr,
-        index.users,
-        index.n_listed,
-    )
-    n_draft = len(question.draft)
-    return DraftRanks(float(before), float(singles[0]), singles[1 : n_draft + 1], singles[n_draft + 1 :], order, table)
-
-
-def _round_to_bands(ranks: DraftRanks, bands: Bands) -> DraftRanks:
-    """Return every place as the first of its band, so that no answer or choice depends on anything finer."""
-    tops = np.array([0.0, *(top for top, _ in bands)])
-    lowest = [tops[np.searchsorted(tops, part) - 1] + 1 for part in (ranks.without, ranks.added, ranks.table)]
-    before, after = (float(tops[np.searchsorted(tops, place) - 1] + 1) for place in (ranks.before, ranks.after))
-    return DraftRanks(before, after, lowest[0], lowest[1], ranks.order, lowest[2])
-
-
-def _weights(index: AdvisorIndex, mentions: NDArray[np.int64], rated: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the weight of each mention; the guard sets it to 0 if the user did not rate it and few others did.
-
-    A weight below 0, of an item that nearly everybody rated, speaks for the user and stays.
-    """
-    weights = index.weights[mentions]
-    if index.guard is None:
-        return weights
-    widely = index.raters[mentions] >= index.guard.widely * index.ratings.n_users
-    return np.where((rated == 1) | widely | (weights < 0), weights, 0.0)
-
-
-def _drop_order(index: AdvisorIndex, question: Question) -> NDArray[np.int64]:
-    """Return the positions of the draft's rarest mentions, the rarest first; the guard tries rated ones only."""
-    rarest = np.argsort(index.raters[question.draft], kind="stable")
-    if index.guard is not None:
-        rarest = rarest[question.draft_rated()[rarest] == 1]
-    return rarest[:_MOST_DRAFT]
+    def _series_name(self, position: int) -> str:
+        return self.index.series_names[self.index.series_of[int(self.question.draft.items[position])]]

@@ -10,6 +10,9 @@ Counts are means per person, so that nobody who posts much decides, and begin fr
 post as forums do (`_POSTER_LAGS`: mostly within a month after the rating), so that few people cannot mislead.
 """
 
+import math
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,6 +38,9 @@ from recloak._ratings.model import Ratings
 
 PRIOR_PEOPLE = 2.0
 _STARS = 4.0  # span of the scale on which opinions are compared
+_IGNORED = (0.01, 0.02)  # shares of the items, most rated first, that the adaptive attackers ignore
+_PROPOSED = 0.2  # up to this share may be proposed as additions
+_LEAST_PROPOSED = 40
 _MOST_TRAINED = 150  # people for the learned weights
 _RIVALS = 60  # best and evenly spaced other candidates that each of them is compared with
 _POSTER_LAGS = np.array(
@@ -92,11 +98,22 @@ def _moments(ratings: Ratings, listed: NDArray[np.bool_]) -> tuple[NDArray[np.in
 
 
 def _ignored(raters: NDArray[np.int64]) -> NDArray[np.int8]:
+    """Return how many of three attackers ignore each item, the most-rated first."""
     popular, n_rated = np.argsort(-raters, kind="stable"), int(np.count_nonzero(raters))
     ignored = np.zeros(len(raters), np.int8)
-    for share in (0.02, 0.01):
-        ignored[popular[: int(np.ceil(share * n_rated))]] += 1
+    ends = [math.ceil(share * n_rated) for share in _IGNORED]
+    for end in (*ends, min(max(math.ceil(_PROPOSED * n_rated), ends[-1] + _LEAST_PROPOSED), n_rated)):
+        ignored[popular[:end]] += 1
     return ignored
+
+
+def proposed(ignored: NDArray[np.int8], raters: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the items that an advisor may propose to add, the most-rated first.
+
+    They are many, so that the attacker who ignores them all (`knowing_likelihood`) ignores most of what is said.
+    """
+    popular = np.argsort(-raters, kind="stable")
+    return popular[ignored[popular] == 1]
 
 
 def default_constants() -> Constants:
@@ -132,13 +149,19 @@ def _log_ratio(
 class ClueCounts:
     """The counts of each target, made once and added up for any part of the targets."""
 
-    def __init__(self, crowd: Crowd, mentions: Mentions, ratings: Ratings) -> None:
+    def __init__(
+        self, crowd: Crowd, mentions: Mentions, ratings: Ratings, numbers: NDArray[np.int64] | None = None
+    ) -> None:
+        """Count; ``numbers`` are those of the users in the crowd, where it is not of all users, -1 for the others."""
+        rated = rated_by_mentioner(mentions, ratings)
+        if numbers is not None:
+            users = np.where(mentions.present, numbers[np.maximum(mentions.users, 0)], -1).astype(np.int32)
+            mentions = replace(mentions, users=users)
         self.crowd, self.mentions = crowd, mentions
         self.opinions = in_stars(mentions.opinions, ratings)
         by_mention = (mentions.items, mentions.times, self.opinions)
         self.lags, self.rest = in_parts(clue_counts, mentions.indptr, by_mention, (mentions.users,), (crowd,))
-        owners, rated = mentions.owners(), rated_by_mentioner(mentions, ratings)
-        self.rated = np.bincount(owners[rated], minlength=mentions.n_targets)
+        self.rated = np.bincount(mentions.owners()[rated], minlength=mentions.n_targets)
 
     def constants(self, people: NDArray[np.bool_]) -> Constants:
         """Return what is learned from some of the targets, among them those who are not in the ratings never."""

@@ -1,215 +1,289 @@
-"""The compiled loops of the advisor: a user's place, and the place after every change of a draft.
+"""The compiled loops of the advisor: a writer's place before every attacker, and after every change of a draft.
 
-The mentions are added up once, for all attackers side by side. After that only the *gap* matters, the user's score less
-a candidate's: a candidate is above the user where the gap is below 0 and tied where it is 0 (closer than `TIE`).
-A change of the draft moves every gap by its *effect*, ``w (mine - theirs)``: the weight of the mention where the user
-rated it and the candidate did not, its negative the other way round, else 0. Most candidates are so far behind that no
-change can make them tied; they are dropped after the first pass, exactly, so that a change costs as many steps as
-there are candidates in reach. An attacker *uses* a mention that they do not ignore. The loops release the GIL and
-share nothing, so threads may run them at once.
+Only the *gap* matters, the writer's score less a candidate's: a candidate is above the writer where the gap is below 0
+and tied where it is 0 (closer than `CLOSE`). The scores of all attackers add up over mentions, so each mention has a
+table of *effects* (n_attackers, n_candidates), by how much it widens each gap, and so has each moment of posting. The
+gaps of a set of mentions are the sum of their tables. The loops release the GIL and share nothing.
 """
 
 import numpy as np
 
 from recloak._core.compiling import njit
-from recloak._mentions.identification_kernels import TIE
+from recloak._mentions.model import NO_TIME
+from recloak._mentions.panel_kernels import (
+    ACTIVE,
+    EXACT,
+    KNOWING,
+    LEARNED,
+    N_ATTACKERS,
+    N_WINDOWS,
+    OPINION,
+    RATIO,
+    SAME_ITEM,
+    WARY,
+    add_lag,
+    add_moment,
+    add_rated,
+    moment_bins,
+    moment_terms,
+    window_terms,
+)
 
-MOST_DROPS = 4  # as many mentions of a draft may be left out together
-SHOWN_ADDS = 3  # as many decoys are tried one by one
-_MARGIN = 1e-6  # sums in another order differ by less: rounding drops nobody in reach
+CLOSE = 1e-4  # gaps are sums of single-precision effects
+_NEVER = np.float32(1e9)  # gap to a candidate whom an attacker leaves out
 
 
 @njit(cache=True, nogil=True)
-def survey(  # type: ignore[no-untyped-def] # noqa: PLR0917 (a kernel takes its arrays one by one)
-    me, earlier, draft, decoys, mine, used, weights, tried, greedy, border, indptr, users, n_listed
-):
-    """Return the expected place before the worst attacker for a draft and for every change of it that is tried.
-
-    ``mine``, ``used`` and ``weights`` follow ``earlier``, ``draft`` and ``decoys``: whether the user rated each of
-    them, which attackers (columns) do not ignore it, and what it adds to the score of whoever rated it. ``tried`` are
-    the positions in the draft that may be left out together, in that order or, where ``greedy``, in the best.
-
-    Return the place by earlier mentions alone; (1 + n_draft + n_shown) places of the draft as it is, without each
-    mention, with each of the first `SHOWN_ADDS` decoys; the order of leaving out; and a table of places by how many of
-    that order are left out (rows) and how many decoys are added (columns), as far as needed to find the fewest changes
-    that reach beyond ``border``.
-    """
-    n_old = len(earlier)
-    score, own = np.zeros((n_listed, used.shape[1])), np.zeros(used.shape[1])
-    _add_mentions(earlier, mine, used, weights, indptr, users, score, own)
-    n_used = used[:n_old].sum(axis=0)
-    before = _stand(score, own, n_used, me)
-    mine, used, weights = mine[n_old:], used[n_old:], weights[n_old:]
-    _add_mentions(draft, mine, used, weights, indptr, users, score, own)
-    n_used += used[: len(draft)].sum(axis=0)
-    near = _in_reach(me, len(draft), decoys, mine, weights, indptr, users, score, own)
-    gaps = _gaps(near, score, own)
-    effects = np.empty((len(draft) + len(decoys), len(near)))
-    _effects(draft, mine, near, weights, indptr, users, n_listed, effects)
-    _effects(decoys, mine[len(draft) :], near, weights[len(draft) :], indptr, users, n_listed, effects[len(draft) :])
-    singles = _singles(gaps, effects, used, n_used, len(draft), min(SHOWN_ADDS, len(decoys)))
-    order = tried[:MOST_DROPS]
-    if greedy:
-        order = _order(gaps.copy(), effects, used, n_used.copy(), tried)
-    return before, singles, order, _table(gaps, effects, used, n_used, order, len(draft), border)
-
-
-@njit(cache=True)
-def _add_mentions(items, mine, used, weights, indptr, users, score, own):  # type: ignore[no-untyped-def]
-    """Add each mention to the scores of its raters and of the user, for the attackers that use it."""
-    added = np.empty(len(own))
-    for n in range(len(items)):
-        if weights[n] == 0.0:
-            continue
-        for a in range(len(own)):
-            added[a] = weights[n] * used[n, a]
-            own[a] += added[a] * mine[n]
-        for entry in range(indptr[items[n]], indptr[items[n] + 1]):
-            for a in range(len(own)):
-                score[users[entry], a] += added[a]
-
-
-@njit(cache=True)
-def _stand(score, own, n_used, me):  # type: ignore[no-untyped-def]
-    everyone = np.arange(len(score))
-    gaps = _gaps(everyone[everyone != me], score, own)
-    return _place(gaps, np.zeros(gaps.shape[1]), np.zeros(len(own), np.int64), n_used)
-
-
-@njit(cache=True)
-def _gaps(near, score, own):  # type: ignore[no-untyped-def]
-    """Return (n_attackers, n_near) gaps."""
-    gaps = np.empty((len(own), len(near)))
-    for n in range(len(near)):
-        for a in range(len(own)):
-            gaps[a, n] = own[a] - score[near[n], a]
+def no_gaps(me, crowd):  # type: ignore[no-untyped-def]
+    """Return gaps of 0 to all candidates but the writer, and for Scoring but the heavy raters."""
+    gaps = np.zeros((N_ATTACKERS, len(crowd.appetite)), np.float32)
+    for user in range(len(crowd.appetite)):
+        if crowd.heavy[user]:
+            gaps[: EXACT + 1, user] = _NEVER
+    if me >= 0:
+        gaps[:, me] = _NEVER
     return gaps
 
 
 @njit(cache=True)
-def _largest(numbers, count):  # type: ignore[no-untyped-def]
-    """Return the sum of the largest few numbers and remove them (by loops: a sort takes seconds to compile)."""
-    total = 0.0
-    for _ in range(min(count, len(numbers))):
-        top = 0
-        for n in range(len(numbers)):
-            top = n if numbers[n] > numbers[top] else top
-        total += numbers[top]
-        numbers[top] = -np.inf
-    return total
+def _add_muted(effects, item, appetite, crowd, known):  # type: ignore[no-untyped-def]
+    """Add a mention of which it does not matter who else rated it; it never narrows a gap.
 
-
-@njit(cache=True)
-def _in_reach(me, n_draft, decoys, mine, weights, indptr, users, score, own):  # type: ignore[no-untyped-def]
-    """Return the candidates that leaving out up to `MOST_DROPS` mentions and adding all decoys could make tied."""
-    helped = np.zeros(len(score))
-    for n in range(len(decoys)):
-        for entry in range(indptr[decoys[n]], indptr[decoys[n] + 1]):
-            helped[users[entry]] += max(weights[n_draft + n], 0.0)
-    most = np.zeros(n_draft)
-    for n in range(n_draft):
-        most[n] = max(weights[n] * mine[n], weights[n] * mine[n] - weights[n])
-    slack = _MARGIN + _largest(most, MOST_DROPS)
-    near = np.empty(len(score), np.int64)
-    n_near = 0
-    for user in range(len(score)):
-        reached = False
-        for a in range(len(own)):
-            reached |= own[a] - score[user, a] <= slack + helped[user]
-        if reached and user != me:
-            near[n_near] = user
-            n_near += 1
-    return near[:n_near]
-
-
-@njit(cache=True)
-def _effects(items, mine, near, weights, indptr, users, n_listed, effects):  # type: ignore[no-untyped-def]
-    """Fill a row per mention: by how much it widens the gap to each candidate in reach."""
-    slot = np.full(n_listed, -1, np.int64)
-    for n in range(len(near)):
-        slot[near[n]] = n
-    for n in range(len(items)):
-        effects[n] = weights[n] * mine[n]
-        for entry in range(indptr[items[n]], indptr[items[n] + 1]):
-            if slot[users[entry]] >= 0:
-                effects[n, slot[users[entry]]] -= weights[n]
-
-
-@njit(cache=True)
-def _place(gaps, effect, times, n_used):  # type: ignore[no-untyped-def]
-    """Return the place before the worst attacker once each attacker used a mention ``times`` more (-1: left out).
-
-    The place is the expected one: those above, and half of those tied, including the user. An attacker who ignores
-    every mention uses all of them, as the first one does.
+    Every candidate is taken to have rated it or not, whichever leaves them further behind: where nearly everybody of
+    their activity rated an item, having rated it speaks against them.
     """
-    worst = np.inf
-    for a in range(len(gaps)):
-        if a > 0 and n_used[a] + times[a] == 0:
+    rate = crowd.rates[item]
+    for a in range(EXACT + 1):
+        effects[a] += max(-crowd.gains[item], 0.0)
+    for user in range(len(crowd.appetite)):
+        chance = np.log(np.expm1(rate * crowd.appetite[user]))
+        for a in range(RATIO, LEARNED):
+            if a == KNOWING and crowd.ignored[item] > 0:
+                continue
+            rated = -chance if a == WARY else known.logit - chance
+            effects[a, user] += max(rate * (appetite - crowd.appetite[user]) - min(rated, 0.0), 0.0)
+
+
+@njit(cache=True)
+def _add_effects(effects, item, time, opinion, mine, appetite, norm, crowd, known):  # type: ignore[no-untyped-def]
+    """Add one mention to effects."""
+    n, rate = len(crowd.appetite), crowd.rates[item]
+    for a in range(RATIO, LEARNED):
+        if a == KNOWING and crowd.ignored[item] > 0:
             continue
-        better, tied, moved = 0, 1, float(times[a])
-        for n in range(gaps.shape[1]):
-            gap = gaps[a, n] + moved * effect[n]
-            better += gap < -TIE
-            tied += abs(gap) <= TIE
-        worst = min(worst, better + (tied + 1) / 2)
-    return worst
+        for user in range(n):
+            effects[a, user] += rate * (appetite - crowd.appetite[user])
+    timed = time != NO_TIME and len(crowd.times) > 0
+    windows, terms = window_terms(item, time, crowd), np.zeros(N_ATTACKERS)
+    if mine[0]:
+        lag = time - np.int64(mine[2]) if timed else NO_TIME
+        add_rated(terms, item, mine[1], lag, opinion, appetite, norm, windows, crowd, known)
+        for a in range(LEARNED):
+            effects[a] += terms[a]
+    for entry in range(crowd.indptr[item], crowd.indptr[item + 1]):
+        user = crowd.users[entry]
+        terms[:] = 0.0
+        lag = time - crowd.times[entry] if timed else NO_TIME
+        theirs, length = crowd.appetite[user], crowd.norms[user]
+        add_rated(terms, item, crowd.values[entry], lag, opinion, theirs, length, windows, crowd, known)
+        for a in range(LEARNED):
+            effects[a, user] -= terms[a]
 
 
 @njit(cache=True)
-def _move(gaps, effect, times, n_used):  # type: ignore[no-untyped-def]
-    for a in range(len(gaps)):
-        gaps[a] += times[a] * effect
-        n_used[a] += times[a]
+def _learn(effects, known):  # type: ignore[no-untyped-def]
+    """Set the learned attacker's effects from the others'."""
+    w = known.learned
+    for user in range(effects.shape[1]):
+        ratio, opinion = effects[RATIO, user], effects[OPINION, user]
+        timed = w[2] * (effects[SAME_ITEM, user] - opinion) + w[3] * (effects[ACTIVE, user] - opinion)
+        effects[LEARNED, user] = w[0] * ratio + w[1] * (opinion - ratio) + timed
 
 
-@njit(cache=True)
-def _singles(gaps, effects, used, n_used, n_draft, shown):  # type: ignore[no-untyped-def]
-    places = np.empty(1 + n_draft + shown)
-    places[0] = _place(gaps, np.zeros(gaps.shape[1]), np.zeros(len(n_used), np.int64), n_used)
-    for n in range(n_draft + shown):
-        times = used[n] if n >= n_draft else -used[n]
-        places[1 + n] = _place(gaps, effects[n], times, n_used)
-    return places
+@njit(cache=True, nogil=True)
+def mention_effects(items, times, opinions, mine, muted, appetite, norm, crowd, known, total):  # type: ignore[no-untyped-def]
+    """Return the effects of mentions: of each (n_mentions, n_attackers, n_candidates), or of all in one table.
 
-
-@njit(cache=True)
-def _order(gaps, effects, used, n_used, tried):  # type: ignore[no-untyped-def]
-    """Return mentions to leave out one by one, each time the one that hides best, the first among equals."""
-    left = tried.copy()
-    chosen = np.empty(min(MOST_DROPS, len(tried)), np.int64)
-    for step in range(len(chosen)):
-        best, farthest = 0, -np.inf
-        for n in range(len(left)):
-            place = _place(gaps, effects[left[n]], -used[left[n]], n_used)
-            if place > farthest:
-                best, farthest = n, place
-        chosen[step] = left[best]
-        _move(gaps, effects[left[best]], -used[left[best]], n_used)
-        left = np.concatenate((left[:best], left[best + 1 :]))
-    return chosen
-
-
-@njit(cache=True)
-def _table(gaps, effects, used, n_used, order, n_draft, border):  # type: ignore[no-untyped-def]
-    """Return the places by number of mentions left out (rows) and of decoys added (columns).
-
-    Once some number of changes reaches beyond the border, larger numbers are not tried: their places stay 1.
+    ``mine`` holds whether the writer rated the item, how, and when.
     """
-    n_decoys = len(effects) - n_draft
-    places = np.ones((len(order) + 1, n_decoys + 1))
-    enough = len(order) + n_decoys
-    none = np.zeros(gaps.shape[1])
-    for n_drops in range(len(order) + 1):
-        if n_drops > enough:
-            break
-        if n_drops:
-            _move(gaps, effects[order[n_drops - 1]], -used[order[n_drops - 1]], n_used)
-        moved, counted = gaps.copy(), n_used.copy()
-        for n_adds in range(min(n_decoys, enough - n_drops) + 1):
-            if n_adds:
-                _move(moved, effects[n_draft + n_adds - 1], used[n_draft + n_adds - 1], counted)
-            places[n_drops, n_adds] = _place(moved, none, np.zeros(len(counted), np.int64), counted)
-            if places[n_drops, n_adds] > border:
-                enough = n_drops + n_adds
+    n_tables = 1 if total else len(items)
+    effects = np.zeros((n_tables, N_ATTACKERS, len(crowd.appetite)), np.float32)
+    for m in range(len(items)):
+        table = effects[0 if total else m]
+        if muted[m]:
+            _add_muted(table, items[m], appetite, crowd, known)
+        else:
+            _add_effects(table, items[m], times[m], opinions[m], mine[m], appetite, norm, crowd, known)
+    for table in effects:
+        _learn(table, known)
+    return effects
+
+
+@njit(cache=True)
+def _shift(table, item, time, later, mine, crowd, known):  # type: ignore[no-untyped-def]
+    """Replace what the time of a mention tells by what a later time tells."""
+    before, after = window_terms(item, time, crowd), window_terms(item, later, crowd)
+    terms = np.zeros(N_ATTACKERS)
+    if mine[0]:
+        rated = np.int64(mine[2])
+        add_lag(terms, later - rated, after, 1.0, known)
+        add_lag(terms, time - rated, before, -1.0, known)
+        for a in range(SAME_ITEM, LEARNED):
+            table[a] += terms[a]
+    for entry in range(crowd.indptr[item], crowd.indptr[item + 1]):
+        terms[:] = 0.0
+        add_lag(terms, later - crowd.times[entry], after, 1.0, known)
+        add_lag(terms, time - crowd.times[entry], before, -1.0, known)
+        for a in range(SAME_ITEM, LEARNED):
+            table[a, crowd.users[entry]] -= terms[a]
+
+
+@njit(cache=True, nogil=True)
+def later_effects(effects, items, times, wait, mine, muted, crowd, known):  # type: ignore[no-untyped-def]
+    """Return the effects of `mention_effects` for the same mentions a while later."""
+    effects = effects.copy()
+    for m in range(len(items)):
+        if muted[m] or times[m] == NO_TIME or len(crowd.times) == 0:
+            continue
+        _shift(effects[m], items[m], times[m], times[m] + wait, mine[m], crowd, known)
+        _learn(effects[m], known)
+    return effects
+
+
+@njit(cache=True, nogil=True)
+def moment_effects(times, own_moments, crowd, known):  # type: ignore[no-untyped-def]
+    """Return (n_moments, n_attackers, n_candidates) effects of posting at some times."""
+    n = len(crowd.appetite)
+    effects = np.zeros((len(times), N_ATTACKERS, n), np.float32)
+    bins, inside = np.empty(n, np.int64), np.empty((n, N_WINDOWS), np.bool_)
+    me, within = np.empty(1, np.int64), np.empty((1, N_WINDOWS), np.bool_)
+    alone = np.array([0, len(own_moments)], np.int64)
+    own, theirs = np.zeros(N_ATTACKERS), np.zeros(N_ATTACKERS)
+    for d in range(len(times)):
+        moment_bins(times[d], crowd.moments, crowd.moments_from, bins, inside)
+        by_bin, windows = moment_terms(bins, inside, known)
+        moment_bins(times[d], own_moments, alone, me, within)
+        own[:] = 0.0
+        add_moment(own, me[0], within[0], by_bin, windows)
+        for user in range(n):
+            theirs[:] = 0.0
+            add_moment(theirs, bins[user], inside[user], by_bin, windows)
+            for a in range(OPINION, LEARNED):
+                effects[d, a, user] = own[a] - theirs[a]
+        _learn(effects[d], known)
+    return effects
+
+
+@njit(cache=True, nogil=True)
+def place_before(gaps):  # type: ignore[no-untyped-def]
+    """Return the expected place among the candidates: those above, and half of those tied, including the writer."""
+    better, tied = 0, 1
+    for gap in gaps:
+        better += gap < -CLOSE
+        tied += abs(gap) <= CLOSE
+    return better + (tied + 1) / 2
+
+
+@njit(cache=True, nogil=True)
+def places(gaps, attackers, margins):  # type: ignore[no-untyped-def]
+    """Return the expected place before each of some attackers, divided by their margins."""
+    found = np.empty(len(attackers))
+    for n in range(len(attackers)):
+        found[n] = place_before(gaps[attackers[n]]) / margins[n]
+    return found
+
+
+@njit(cache=True)
+def _place_moved(gaps, effect, times):  # type: ignore[no-untyped-def]
+    """Return the place once an effect is added some times (-1: taken off)."""
+    better, tied = 0, 1
+    for user in range(len(gaps)):
+        gap = gaps[user] + times * effect[user]
+        better += gap < -CLOSE
+        tied += abs(gap) <= CLOSE
+    return better + (tied + 1) / 2
+
+
+@njit(cache=True, nogil=True)
+def worst_without(gaps, effects, moments, moment_of, attackers, margins):  # type: ignore[no-untyped-def]
+    """Return the smallest place over the attackers once each mention is left out, with its moment if it was alone."""
+    found = np.full(len(effects), np.inf)
+    for m in range(len(effects)):
+        alone = moment_of[m] >= 0 and (moment_of == moment_of[m]).sum() == 1
+        for n in range(len(attackers)):
+            a = attackers[n]
+            effect = effects[m, a] + moments[moment_of[m], a] if alone else effects[m, a]
+            found[m] = min(found[m], _place_moved(gaps[a], effect, -1) / margins[n])
+    return found
+
+
+@njit(cache=True, nogil=True)
+def worst_with(gaps, effects, attackers, margins):  # type: ignore[no-untyped-def]
+    """Return the smallest place over the attackers with each of some effects added."""
+    found = np.full(len(effects), np.inf)
+    for m in range(len(effects)):
+        for n in range(len(attackers)):
+            a = attackers[n]
+            found[m] = min(found[m], _place_moved(gaps[a], effects[m, a], 1) / margins[n])
+    return found
+
+
+@njit(cache=True, nogil=True)
+def added_up(gaps, effects, chosen):  # type: ignore[no-untyped-def]
+    """Return the gaps with some of the effects added."""
+    gaps = gaps.copy()
+    for m in chosen:
+        for a in range(len(gaps)):
+            gaps[a] += effects[m, a]
+    return gaps
+
+
+@njit(cache=True)
+def _hides(gaps, more, moment, attackers, borders):  # type: ignore[no-untyped-def]
+    """Return whether every attacker has the writer beyond their border once ``more`` (and a moment) is added."""
+    n = gaps.shape[1]
+    for which in range(len(attackers)):
+        a, border, place = attackers[which], borders[which], 1.0
+        for user in range(n):
+            gap = gaps[a, user] + more[a, user]
+            if len(moment):
+                gap += moment[a, user]
+            if gap < -CLOSE:
+                place += 1.0
+            elif gap <= CLOSE:
+                place += 0.5
+            if place > border:
                 break
-    return places
+        if place <= border:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def keep(gaps, effects, vague, vague_of, moments, moment_of, order, attackers, borders):  # type: ignore[no-untyped-def]
+    """Return whether what is said anyway hides, and how each mention may stay: 2 as it is, 1 by its series, 0 not.
+
+    Mentions are added in the given order to the gaps of what is said anyway, each as long as the writer stays beyond
+    the border; those refused are tried once more at the end, because others may have come to their help.
+    """
+    gaps = gaps.copy()
+    state, posted = np.zeros(len(effects), np.int64), np.zeros(len(moments), np.bool_)
+    nothing = np.zeros((0, 0), np.float32)
+    if not _hides(gaps, np.zeros_like(gaps), nothing, attackers, borders):
+        return False, state
+    for _ in range(2):
+        for m in order:
+            if state[m]:
+                continue
+            first = moment_of[m] >= 0 and not posted[moment_of[m]]
+            moment = moments[moment_of[m]] if first else nothing
+            if _hides(gaps, effects[m], moment, attackers, borders):
+                gaps += effects[m]
+                state[m] = 2
+            elif vague_of[m] >= 0 and _hides(gaps, vague[vague_of[m]], moment, attackers, borders):
+                gaps += vague[vague_of[m]]
+                state[m] = 1
+            if first and state[m]:
+                gaps += moments[moment_of[m]]
+                posted[moment_of[m]] = True
+    return True, state

@@ -24,6 +24,7 @@ PANEL = (
     "tf_idf",
     "likelihood_ratio",
     "wary_likelihood",  # takes half of the mentions for misdirection
+    "knowing_likelihood",  # ignores the items that an advisor proposes to add, and all that are rated more
     "opinion",  # likelihood ratio, and how well ratings fit opinions
     "same_item",  # and when the item was rated
     "active",  # or when anything was rated
@@ -35,7 +36,7 @@ PANEL = (
 )
 N_ATTACKERS = len(PANEL)
 SCORING, ADAPTIVE, ADAPTIVE_2, FUZZY, EXACT, TF_IDF = range(6)
-RATIO, WARY, OPINION, SAME_ITEM, ACTIVE, TIMED, FIRST_WINDOW = range(6, 13)
+RATIO, WARY, KNOWING, OPINION, SAME_ITEM, ACTIVE, TIMED, FIRST_WINDOW = range(6, 14)
 N_WINDOWS = 3
 LEARNED = FIRST_WINDOW + N_WINDOWS
 DAY = 86_400
@@ -62,7 +63,7 @@ class Crowd(NamedTuple):
     rates: NDArray[np.float64]  # (n_items,) -log(1 - share of the users who rated it)
     gains: NDArray[np.float64]  # (n_items,) what Scoring gives for it
     squared_idf: NDArray[np.float64]  # (n_items,)
-    ignored: NDArray[np.int8]  # (n_items,) 1: by `adaptive_2`, 2: by `adaptive` too
+    ignored: NDArray[np.int8]  # (n_items,) 1: by `knowing_likelihood`, 2: by `adaptive_2` too, 3: by `adaptive` too
 
 
 class Constants(NamedTuple):
@@ -80,21 +81,22 @@ def add_unrated(score, item, appetite, crowd):  # type: ignore[no-untyped-def]
     """Add what a mention says of a candidate who did not rate the item: the more they rate, the less it says."""
     term = crowd.rates[item] * appetite
     for a in range(RATIO, LEARNED):
-        score[a] += term
+        if a != KNOWING or crowd.ignored[item] < 1:
+            score[a] += term
 
 
 @njit(cache=True)
-def add_rated(score, item, value, lag, opinion, appetite, norm, shares, crowd, known):  # type: ignore[no-untyped-def]
+def add_rated(score, item, value, lag, opinion, appetite, norm, windows, crowd, known):  # type: ignore[no-untyped-def]
     """Add what a mention says of a candidate who rated the item, beyond `add_unrated`.
 
-    ``lag`` is the time from the rating to the mention, `NO_TIME` where one of them is not known; ``shares`` of the
-    item's raters rated it within each window before the mention.
+    ``lag`` is the time from the rating to the mention, `NO_TIME` where one of them is not known; ``windows`` are the
+    `window_terms`.
     """
     gain = crowd.gains[item]
     score[SCORING] += gain
-    if crowd.ignored[item] < 2:
+    if crowd.ignored[item] < 3:
         score[ADAPTIVE] += gain
-    if crowd.ignored[item] < 1:
+    if crowd.ignored[item] < 2:
         score[ADAPTIVE_2] += gain
     unsaid, apart = np.isnan(opinion), abs(value - opinion)
     if unsaid or apart <= 1.0 + 1e-6:
@@ -106,48 +108,62 @@ def add_rated(score, item, value, lag, opinion, appetite, norm, shares, crowd, k
     score[WARY] -= chance  # the logit of a half is 0
     ratio = known.logit - chance
     score[RATIO] += ratio
+    if crowd.ignored[item] < 1:
+        score[KNOWING] += ratio
     if not unsaid:
         ratio += known.opinion[min(int(2 * apart + 0.5), N_STEPS - 1)]
     for a in range(OPINION, LEARNED):
         score[a] += ratio
-    if lag == NO_TIME:
-        return
-    term = known.same_item[np.searchsorted(EDGES, lag)]
+    if lag != NO_TIME:
+        add_lag(score, lag, windows, 1.0, known)
+
+
+@njit(cache=True)
+def add_lag(score, lag, windows, sign, known):  # type: ignore[no-untyped-def]
+    """Add, or with a sign of -1 take off, what the time from rating to mention says."""
+    term = sign * known.same_item[np.searchsorted(EDGES, lag)]
     score[SAME_ITEM] += term
     score[TIMED] += term
     for w in range(N_WINDOWS):
-        score[FIRST_WINDOW + w] += _window_term(-DAY <= lag <= WINDOWS[w], shares[w])
+        score[FIRST_WINDOW + w] += sign * windows[w, 1 if -DAY <= lag <= WINDOWS[w] else 0]
 
 
 @njit(cache=True)
-def _window_term(inside, share):  # type: ignore[no-untyped-def]
-    """Return half of the log-likelihood ratio; the same item and other activity are two views of one clue."""
-    return 0.5 * (np.log(_INSIDE / share) if inside else np.log((1 - _INSIDE) / (1 - share)))
+def _window_terms(shares):  # type: ignore[no-untyped-def]
+    """Return, for each window, the terms of who did not rate in it and of who did.
+
+    They are half of the log-likelihood ratio: the same item and other activity are two views of one clue.
+    """
+    terms = np.empty((N_WINDOWS, 2))
+    for w in range(N_WINDOWS):
+        terms[w, 0] = 0.5 * np.log((1 - _INSIDE) / (1 - shares[w]))
+        terms[w, 1] = 0.5 * np.log(_INSIDE / shares[w])
+    return terms
 
 
 @njit(cache=True)
-def window_shares(item, time, crowd):  # type: ignore[no-untyped-def]
-    """Return the share of an item's raters who rated it within each window before a time, never 0 or 1."""
+def window_terms(item, time, crowd):  # type: ignore[no-untyped-def]
+    """Return what rating an item within each window before a time says, by the share of its raters who did."""
     counts, start, stop = np.full(N_WINDOWS, 0.5), crowd.indptr[item], crowd.indptr[item + 1]
-    if time == NO_TIME or len(crowd.times) == 0:
-        return counts
-    for entry in range(start, stop):
-        for w in range(N_WINDOWS):
-            counts[w] += -DAY <= time - crowd.times[entry] <= WINDOWS[w]
-    return counts / (stop - start + 1)
+    if time != NO_TIME and len(crowd.times) > 0:
+        for entry in range(start, stop):
+            for w in range(N_WINDOWS):
+                counts[w] += -DAY <= time - crowd.times[entry] <= WINDOWS[w]
+        counts /= stop - start + 1
+    return _window_terms(counts)
 
 
 @njit(cache=True)
-def add_mention(scores, item, time, opinion, shares, crowd, known):  # type: ignore[no-untyped-def]
+def add_mention(scores, item, time, opinion, crowd, known):  # type: ignore[no-untyped-def]
     """Add a mention to the scores (n_candidates, n_attackers) of all candidates."""
     for user in range(len(scores)):
         add_unrated(scores[user], item, crowd.appetite[user], crowd)
-    timed = time != NO_TIME and len(crowd.times) > 0
+    windows, timed = window_terms(item, time, crowd), time != NO_TIME and len(crowd.times) > 0
     for entry in range(crowd.indptr[item], crowd.indptr[item + 1]):
         user = crowd.users[entry]
         lag = time - crowd.times[entry] if timed else NO_TIME
         appetite, norm, value = crowd.appetite[user], crowd.norms[user], crowd.values[entry]
-        add_rated(scores[user], item, value, lag, opinion, appetite, norm, shares, crowd, known)
+        add_rated(scores[user], item, value, lag, opinion, appetite, norm, windows, crowd, known)
 
 
 @njit(cache=True)
@@ -160,35 +176,34 @@ def nearest(moments, time):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def moment_bins(time, crowd, bins, inside):  # type: ignore[no-untyped-def]
+def moment_bins(time, moments, moments_from, bins, inside):  # type: ignore[no-untyped-def]
     """Fill each candidate's bin of the time since their nearest rating, and whether it lies in each window."""
     for user in range(len(bins)):
-        gap, since = nearest(crowd.moments[crowd.moments_from[user] : crowd.moments_from[user + 1]], time)
+        gap, since = nearest(moments[moments_from[user] : moments_from[user + 1]], time)
         bins[user] = np.searchsorted(EDGES, gap)
         for w in range(N_WINDOWS):
             inside[user, w] = since <= WINDOWS[w] or -DAY <= gap <= 0
 
 
 @njit(cache=True)
-def moment_shares(bins, inside):  # type: ignore[no-untyped-def]
-    """Return the share of the candidates in each bin and in each window, never 0 or 1."""
+def moment_terms(bins, inside, known):  # type: ignore[no-untyped-def]
+    """Return what each bin, and each window, says of a candidate, by the share of the candidates in it."""
     n = len(bins)
     by_bin, by_window = np.full(N_BINS, 1 / N_BINS), np.full(N_WINDOWS, 0.5)
     for user in range(n):
         by_bin[bins[user]] += 1
         for w in range(N_WINDOWS):
             by_window[w] += inside[user, w]
-    return by_bin / (n + 1), by_window / (n + 1)
+    return known.active - np.log(by_bin / (n + 1)), _window_terms(by_window / (n + 1))
 
 
 @njit(cache=True)
-def add_moment(score, place, inside, by_bin, by_window, known):  # type: ignore[no-untyped-def]
+def add_moment(score, place, inside, by_bin, windows):  # type: ignore[no-untyped-def]
     """Add what the moment of some mentions says of one candidate."""
-    term = known.active[place] - np.log(by_bin[place])
-    score[ACTIVE] += term
-    score[TIMED] += term
+    score[ACTIVE] += by_bin[place]
+    score[TIMED] += by_bin[place]
     for w in range(N_WINDOWS):
-        score[FIRST_WINDOW + w] += _window_term(inside[w], by_window[w])
+        score[FIRST_WINDOW + w] += windows[w, 1 if inside[w] else 0]
 
 
 @njit(cache=True)
@@ -218,14 +233,13 @@ def score_all(items, times, opinions, crowd, known):  # type: ignore[no-untyped-
     n = len(crowd.appetite)
     scores = np.zeros((n, N_ATTACKERS))
     for m in range(len(items)):
-        shares = window_shares(items[m], times[m], crowd)
-        add_mention(scores, items[m], times[m], opinions[m], shares, crowd, known)
+        add_mention(scores, items[m], times[m], opinions[m], crowd, known)
     bins, inside = np.empty(n, np.int64), np.empty((n, N_WINDOWS), np.bool_)
     for time in days_of(times if len(crowd.times) else times[:0]):
-        moment_bins(time, crowd, bins, inside)
-        by_bin, by_window = moment_shares(bins, inside)
+        moment_bins(time, crowd.moments, crowd.moments_from, bins, inside)
+        by_bin, windows = moment_terms(bins, inside, known)
         for user in range(n):
-            add_moment(scores[user], bins[user], inside[user], by_bin, by_window, known)
+            add_moment(scores[user], bins[user], inside[user], by_bin, windows)
     for user in range(n):
         combine(scores[user], known)
     return scores
@@ -271,7 +285,7 @@ def clue_counts(m_indptr, items, times, opinions, targets, crowd):  # type: igno
         _count_raters(items[said], times[said], opinions[said], me, crowd, lags[t], rest[t])
         days = days_of(times[said] if len(crowd.times) else times[:0])
         for time in days:
-            moment_bins(time, crowd, bins, inside)
+            moment_bins(time, crowd.moments, crowd.moments_from, bins, inside)
             for user in range(n):
                 share = 1.0 / len(days) if user == me else 1.0 / len(days) / max(n - 1, 1)
                 rest[t, 0 if user == me else 1, bins[user]] += share

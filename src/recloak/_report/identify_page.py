@@ -18,6 +18,7 @@ ALGORITHM_NAMES = {
     "adaptive_2": "Scoring without twice as many",
     LIKELIHOOD: "likelihood ratio",
     "wary_likelihood": "likelihood ratio, wary of decoys",
+    "knowing_likelihood": "likelihood ratio, without popular items",
     "opinion": "and what was thought of it",
     "same_item": "and when it was rated",
     "active": "and when anything was rated",

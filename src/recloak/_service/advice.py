@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from recloak._core.errors import InputError
-from recloak._mentions.advisor import Advice, AdvisorIndex, advise, prepare_advisor
+from recloak._mentions.advisor import Advice, advise
 from recloak._mentions.advisor import DraftChange as AdvisedChange
+from recloak._mentions.advisor_index import AdvisorIndex, prepare_advisor
+from recloak._mentions.draft_question import Said
 from recloak._mentions.found_mentions import popularity_of
-from recloak._mentions.oracle_guard import BANDS, LAST_BAND, OracleGuard
+from recloak._mentions.model import NO_TIME
+from recloak._mentions.oracle_guard import BANDS, OracleGuard
 from recloak._mentions.post_files import TitleList
+from recloak._mentions.shared_beginnings import series_of
 from recloak._mentions.title_finder import FoundTitle, find_titles
 from recloak._mentions.title_matching import TitleIndex, index_titles
+from recloak._service.attacker_words import attacker_views, band_in_words, why
 from recloak._service.catalogue import Catalogue, Item, build_catalogue
-from recloak._service.schema import AdviceRequest, AdviceResponse, Band, Change, Found, Gives, Named, Tier
+from recloak._service.schema import (
+    AdviceRequest,
+    AdviceResponse,
+    Change,
+    Found,
+    Gives,
+    Named,
+    SeriesNamed,
+    Tier,
+)
 
 if TYPE_CHECKING:
     from recloak._mentions.model import Mentions
     from recloak._ratings.model import Ratings
 
-WORDS = {
-    "1 to 10": "nearly alone",
-    "11 to 100": "one of dozens",
-    "101 to 1,000": "one of hundreds",
-    LAST_BAND: "one of thousands",
-}
 _ORDER = {name: place for place, name in enumerate(name for _, name in BANDS)}
 _MAX_ALTERNATIVES = 8
 
@@ -39,13 +50,20 @@ class Advisor:
     titles: TitleIndex
     catalogue: Catalogue
     users: dict[str, Item]  # by the name that a token carries
-    earlier: dict[Item, list[Item]] = field(default_factory=dict)  # by user: the items named in public before
+    earlier: dict[Item, list[Said]] = field(default_factory=dict)  # by user: what they named in public before
 
     def rated_by(self, user: Item) -> set[Item]:
         """Return the items that a user rated."""
         index = self.index
         row = index.ratings.row(index.user_numbers[user])
         return {index.item_ids[item] for item in index.ratings.items[row].tolist()}
+
+    def own_ratings(self, user: Item) -> dict[Item, float]:
+        """Return what a user rated, and how."""
+        index = self.index
+        row = index.ratings.row(index.user_numbers[user])
+        items = [index.item_ids[item] for item in index.ratings.items[row].tolist()]
+        return dict(zip(items, index.ratings.values[row].tolist(), strict=True))
 
 
 def prepare(
@@ -58,21 +76,27 @@ def prepare(
     title_index = index_titles(catalogue.titles, popularity=popularity_of(ratings))
     users = ratings.user_ids.ids.to_list()
     by_name = {str(user): user for user in users}
-    index = prepare_advisor(ratings, guard=guard)
+    series = series_of(catalogue.titles)
+    index = prepare_advisor(ratings, guard=guard, mentions=mentions, series=series)
     advisor = Advisor(index, title_index, catalogue, by_name, _earlier_mentions(ratings, mentions))
-    advise(index, users[0], [], list(advisor.rated_by(users[0]))[:2], k=1)
+    first = list(advisor.rated_by(users[0]))[:2]
+    advise(index, users[0], [], [Said(item, ratings.scale.low) for item in first], k=1, time=int(time.time()))
     return advisor
 
 
-def _earlier_mentions(ratings: Ratings, mentions: Mentions | None) -> dict[Item, list[Item]]:
+def _earlier_mentions(ratings: Ratings, mentions: Mentions | None) -> dict[Item, list[Said]]:
     if mentions is None:
         return {}
-    rows = zip(mentions.users.tolist(), mentions.indptr, mentions.indptr[1:], strict=False)
-    return {
-        ratings.user_ids.ids[user]: ratings.item_ids.decode(mentions.items[start:end]).to_list()
-        for user, start, end in rows
-        if user >= 0
-    }
+    rows = zip(mentions.users.tolist(), mentions.indptr.tolist(), mentions.indptr[1:].tolist(), strict=False)
+    return {ratings.user_ids.ids[user]: _said(ratings, mentions, start, end) for user, start, end in rows if user >= 0}
+
+
+def _said(ratings: Ratings, mentions: Mentions, start: int, end: int) -> list[Said]:
+    items = ratings.item_ids.decode(mentions.items[start:end]).to_list()
+    told = zip(items, mentions.opinions[start:end].tolist(), mentions.times[start:end].tolist(), strict=True)
+    return [
+        Said(item, None if np.isnan(stars) else stars, None if when == NO_TIME else when) for item, stars, when in told
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +113,33 @@ class _Mention:
 
 def answer(advisor: Advisor, user: Item, request: AdviceRequest) -> AdviceResponse:
     """Return the answer to a user's request."""
-    earlier = [*advisor.earlier.get(user, ()), *request.earlier]
-    rated = advisor.rated_by(user)
+    earlier = [*advisor.earlier.get(user, ()), *map(Said, request.earlier)]
+    stars = advisor.own_ratings(user)
+    rated = set(stars)
     mentions = [] if request.text is None else list(_mentions(advisor, request, rated))
     draft = request.items or [one.item for one in mentions if one.counted and one.item is not None]
     k = min(request.k, advisor.index.ratings.n_users - 1)
-    advice = advise(advisor.index, user, earlier, draft, k=k)
-    revealing = rated - set(earlier)
+    voiced = stars if request.voiced and request.text is not None else {}
+    said = [Said(item, voiced.get(item)) for item in draft]
+    advice = advise(advisor.index, user, earlier, said, k=k, time=int(time.time()))
+    revealing = rated - {one.item for one in earlier}
+    catalogue = advisor.catalogue
     return AdviceResponse(
         k=advice.k,
-        before=_band(advice.before),
-        after=_band(advice.after),
+        before=band_in_words(advice.before),
+        after=band_in_words(advice.after),
         hidden=advice.hidden,
+        attackers=attacker_views(advice),
+        why=why(advice),
+        looked_at=list(advice.uses),
+        most_telling=[_named(item, catalogue) for item in advice.most_telling],
         finds=[_found(one, advice, revealing, advisor) for one in mentions],
-        drops=[_change(one, advisor.catalogue) for one in advice.drops],
-        adds=[_change(one, advisor.catalogue) for one in advice.adds],
-        cheapest=None if advice.cheapest is None else _change(advice.cheapest, advisor.catalogue),
+        drops=[_change(one, catalogue) for one in advice.drops],
+        adds=[_change(one, catalogue) for one in advice.adds],
+        later=[_change(one, catalogue) for one in advice.later],
+        unvoiced=None if advice.unvoiced is None else _change(advice.unvoiced, catalogue),
+        cheapest=None if advice.cheapest is None else _change(advice.cheapest, catalogue),
+        small=advice.small,
         n_unknown=advice.n_unknown,
     )
 
@@ -166,15 +201,14 @@ def _gives(one: _Mention, advice: Advice, revealing: set[Item]) -> Gives:
     return "much" if _ORDER[without] > _ORDER[advice.after] else "little"
 
 
-def _band(name: str) -> Band:
-    return Band(band=name, words=WORDS[name])
-
-
 def _change(change: AdvisedChange, catalogue: Catalogue) -> Change:
     return Change(
         drop=[_named(item, catalogue) for item in change.drop],
         add=[_named(item, catalogue) for item in change.add],
-        band=_band(change.band),
+        series=[SeriesNamed(item=item, title=catalogue.title(item), series=name) for item, name in change.series],
+        no_opinions=change.no_opinions,
+        days=change.days,
+        band=band_in_words(change.band),
     )
 
 

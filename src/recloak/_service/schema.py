@@ -73,6 +73,11 @@ class AdviceRequest(_Request):
         default_factory=list, max_length=MAX_ITEMS, description="Finds in the text that the writer corrected."
     )
     k: _K = Field(10, description="The writer wishes to stay beyond the first k.")
+    voiced: bool = Field(
+        True,
+        strict=True,
+        description="Whether the text says what the writer thinks of its titles; read as the writer's own ratings.",
+    )
 
     @model_validator(mode="after")
     def _one_draft(self) -> AdviceRequest:
@@ -110,11 +115,28 @@ class Found(_Response):
     alternatives: list[Named] = Field(description="Other items that these words may mean, the likeliest first.")
 
 
+class SeriesNamed(Named):
+    """A title, and the series that may be named instead."""
+
+    series: str
+
+
 class Change(_Response):
     """A change of the draft and the band it would lead to."""
 
     drop: list[Named]
     add: list[Named]
+    series: list[SeriesNamed] = Field(description="Titles whose series is named instead.")
+    no_opinions: bool = Field(description="Whether to leave out what the writer thinks of the titles.")
+    days: int = Field(description="How many days to wait before posting.")
+    band: Band
+
+
+class AttackerView(_Response):
+    """How hidden the writer is from one way of looking for them."""
+
+    name: str
+    words: str = Field(description="What it looks at.")
     band: Band
 
 
@@ -124,14 +146,40 @@ class AdviceResponse(_Response):
     k: int = Field(description="As asked, or less where there are no more users than that.")
     before: Band = Field(description="By what was said earlier alone.")
     after: Band = Field(description="Once the draft is posted.")
-    hidden: bool = Field(description="Whether the draft as it is keeps the writer beyond the first k.")
+    hidden: bool = Field(description="Whether the draft keeps the writer beyond the first k of every attacker.")
+    attackers: list[AttackerView] = Field(description="Every way of looking that was tried, the strongest first.")
+    why: str = Field(description="What gives the writer away most, in one sentence; empty where nothing does.")
+    looked_at: list[str] = Field(description="What was looked at: titles, opinions, times.")
+    most_telling: list[Named] = Field(description="Up to three mentions that give most away.")
     finds: list[Found] = Field(description="Titles found in the text, in its order; empty where items were given.")
     drops: list[Change] = Field(description="Each mention left out.")
     adds: list[Change] = Field(description="A few popular titles added, one each.")
+    later: list[Change] = Field(description="Posted as it is, but later; empty where waiting does not help.")
+    unvoiced: Change | None = Field(description="Posted as it is, without opinions; null where none are voiced.")
     cheapest: Change | None = Field(
-        description="The fewest changes that keep the writer beyond the first k; null where none was found."
+        description="The cheapest change that keeps the writer beyond the first k; null where none was found."
     )
+    small: bool = Field(description="Whether the cheapest change leaves at least half of the mentions in place.")
     n_unknown: int = Field(description="Mentions of items that nobody rated: they give nothing away.")
+
+
+class Deletion(Named):
+    """A mention of the writer's, and what deleting it would bring."""
+
+    band: Band
+
+
+class ExposureResponse(_Response):
+    """How findable all that a user ever posted makes them."""
+
+    n_mentions: int = Field(description="Titles that the user is known to have named in public.")
+    now: Band
+    hidden: bool = Field(description="Whether the user stands beyond the first ten of every attacker.")
+    attackers: list[AttackerView] = Field(description="Every way of looking that was tried, the strongest first.")
+    why: str
+    looked_at: list[str]
+    mentions: list[Deletion] = Field(description="Up to five mentions that give most away, most first.")
+    without_all: Band = Field(description="Once all of these are deleted.")
 
 
 class Problem(_Response):

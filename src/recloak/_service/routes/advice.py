@@ -1,4 +1,4 @@
-"""Advice on a draft: ``POST /api/v1/advice``."""
+"""Advice on a draft: ``POST /api/v1/advice``; on all that was posted: ``GET /api/v1/exposure``."""
 
 import asyncio
 from typing import Any
@@ -10,13 +10,18 @@ from starlette.responses import Response
 from recloak._service.access import SECURITY, charge, require_user
 from recloak._service.advice import answer
 from recloak._service.api_errors import ApiError, error_responses
+from recloak._service.exposure import exposure
 from recloak._service.resources import Resources
-from recloak._service.schema import AdviceRequest, AdviceResponse
+from recloak._service.schema import AdviceRequest, AdviceResponse, ExposureResponse
 
 router = APIRouter(tags=["advice"])
 _ERRORS = error_responses(
     "bad_request", "no_token", "bad_token", "not_allowed", "no_ratings", "not_served", "too_large", "not_json",
     "invalid", "too_many", "internal", "timeout", "tokens_unreadable",
+)  # fmt: skip
+_EXPOSURE_ERRORS = error_responses(
+    "no_token", "bad_token", "not_allowed", "no_ratings", "not_served", "too_many", "internal", "timeout",
+    "tokens_unreadable",
 )  # fmt: skip
 _CHARACTERS = 2_000  # a text counts as one request more for each of these
 _MENTIONS = 50  # more of them are worth a thread
@@ -43,6 +48,21 @@ async def advise(request: Request) -> Response:
         charge(resources, token, len(draft.text or "") / _CHARACTERS)
         advice = await asyncio.get_running_loop().run_in_executor(resources.pool, answer, advisor, user, draft)
     return Response(advice.model_dump_json(), media_type="application/json", headers={"cache-control": "no-store"})
+
+
+@router.get("/api/v1/exposure", response_model=ExposureResponse, responses=_EXPOSURE_ERRORS, openapi_extra=SECURITY)
+async def expose(request: Request) -> Response:
+    """Say how findable all that the token's user ever posted makes them, and what deleting it would bring."""
+    _, name = await require_user(request)
+    resources: Resources = request.app.state.resources
+    advisor = resources.advisor
+    if advisor is None:
+        raise ApiError("not_served")
+    user = advisor.users.get(name)
+    if user is None:
+        raise ApiError("no_ratings")
+    told = await asyncio.get_running_loop().run_in_executor(resources.pool, exposure, advisor, user)
+    return Response(told.model_dump_json(), media_type="application/json", headers={"cache-control": "no-store"})
 
 
 def _is_short(draft: AdviceRequest) -> bool:
