@@ -1,6 +1,7 @@
 """A contest on MovieLens-1M from source to board, as docs/contest.md tells it."""
 
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import scipy.stats
 import recloak
 from recloak._contest.answer_key import read_key
 from recloak._contest.board_attacks import one_cell, random_designs
+from recloak._contest.model import Score
 from recloak._contest.scoring import score_submission
 from recloak._contest.submissions import read_submission
 from recloak._contest.telling import noisy_score, telling_of
@@ -45,19 +47,28 @@ def held(tmp_path_factory):
     return made, files
 
 
-def test_the_board_finds_the_right_winner_and_order(held, tmp_path):
+def test_the_board_finds_the_right_winner_and_order(held):
     made, files = held
     rules, answers = read_key(made.private)
-    exact = {
-        name: score_submission(read_submission(path, rules), answers, rules)[1].rmse for name, path in files.items()
-    }
-    for name, path in files.items():
+    sent = {name: read_submission(path, rules) for name, path in files.items()}
+    scores = {name: score_submission(one, answers, rules) for name, one in sent.items()}
+    final = [scores[name][1].rmse for name in files]
+    taus, winners = [], []
+    for seed in range(40):  # as many boards, each with noise of its own
+        board = replace(rules, secret=np.random.default_rng(seed).bytes(32).hex())
+        told = [noisy_score(scores[name][0], sent[name], board) for name in files]
+        taus.append(scipy.stats.kendalltau(final, told).statistic)
+        winners.append(np.argmin(told) == np.argmin(final))
+    print("tau", np.mean(taus), "winner", np.mean(winners), "noise", made.noise)
+    assert np.mean(taus) >= 0.95
+    assert np.mean(winners) >= 0.85
+
+
+def test_the_store_shows_every_team(held, tmp_path):
+    made, files = held
+    for name, path in list(files.items())[:3]:
         recloak.contest.score(path, made.private, board=tmp_path / "board.db", team=name, day="2026-01-01")
-    told = {line.team: line.score for line in recloak.contest.board(tmp_path / "board.db").lines}
-    tau = scipy.stats.kendalltau([exact[name] for name in files], [told[name] for name in files]).statistic
-    print("tau", tau, "noise", made.noise, {name: (round(exact[name], 4), told[name]) for name in files})
-    assert tau >= 0.95
-    assert min(told, key=told.__getitem__) == min(exact, key=exact.__getitem__)
+    assert len(recloak.contest.board(tmp_path / "board.db")) == 3
 
 
 def test_a_hundred_submissions_of_colluding_teams_gain_at_most_two_points(held):
@@ -72,12 +83,14 @@ def test_a_hundred_submissions_of_colluding_teams_gain_at_most_two_points(held):
     chances = (counts / counts.sum(axis=1, keepdims=True))[near - 1]
     n_board = int(answers["is_board"].sum())
 
+    on_half = answers.filter("is_board")
+    places, values = on_half["question"].to_numpy() - 1, on_half["rating"].to_numpy()
+
     def exact(x):
-        return score_submission(np.clip(x, 1, 5), answers, rules)[0].rmse
+        return float(np.sqrt(np.mean((np.clip(x, 1, 5)[places] - values) ** 2)))
 
     def told(x):
-        x = np.clip(x, 1, 5)
-        return noisy_score(score_submission(x, answers, rules)[0], x, rules)
+        return noisy_score(Score(exact(x), 0.0, None, 1.0, n_board), np.clip(x, 1, 5), rules)
 
     draw, right, leaked, prior = np.random.default_rng(1), [], [], []
     attack = partial(
@@ -85,7 +98,7 @@ def test_a_hundred_submissions_of_colluding_teams_gain_at_most_two_points(held):
         noise=telling_of(rules, n_board, 0.9).sigma * n_board, share=0.5, draw=draw,
     )  # fmt: skip
     on_board = np.flatnonzero(once["is_board"].to_numpy())
-    for _ in range(3):
+    for _ in range(10):
         some = draw.choice(len(question), 90, replace=False)
         right.append(attack(targets=question[some], prior=chances[some]) == truth[some])
         prior.append(LEVELS[chances[some].argmax(axis=1)] == truth[some])
@@ -93,4 +106,4 @@ def test_a_hundred_submissions_of_colluding_teams_gain_at_most_two_points(held):
     leaked = one_cell(exact, base, question[some], LEVELS, n_board) == truth[some]
     print("exact", leaked.mean(), "by the rules", np.mean(right), "prior", np.mean(prior))
     assert leaked.mean() == 1.0
-    assert np.mean(right) <= np.mean(prior) + 0.02 + 0.02  # 270 ratings: two points of chance
+    assert np.mean(right) <= np.mean(prior) + 0.02 + 0.02  # 900 ratings: two points of chance

@@ -3,9 +3,9 @@
 Exact scores are an oracle: two submissions that differ in one cell show its rating. So
 
 1. predictions are brought inside the scale, and only a secret half of the hidden ratings counts;
-2. the mean squared error gets normal noise of the size sigma = 2 span^2 sqrt(submissions) / (4 n), with n ratings in
-   the half. Whoever spends all submissions of the board on one rating then knows it up to an error of half the span,
-   which says next to nothing (docs/decisions/contest-board.md has the measured attacks);
+2. the mean squared error gets normal noise of the size sigma = 1.5 span^2 sqrt(submissions) / (4 n), with n ratings in
+   the half. Whoever spends all submissions of the board on one rating then knows it up to an error of three
+   eighths of the span, which says next to nothing (docs/decisions/contest-board.md has the measured attacks);
 3. the noise comes from a secret and the submission's predictions, so that sending the same twice tells nothing new;
 4. the result is rounded, and told only if it beats the team's best by at least a step of the size of the noise, as on
    the Ladder (Blum & Hardt 2015), so that luck with the noise is not rewarded.
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from recloak._contest.model import Rules, Score
 
-NOISE = 2.0  # in units of a fourth of the span, per rating and for all submissions together
+NOISE = 1.5  # in units of a fourth of the span, per rating and for all submissions together
 
 
 @dataclass(frozen=True, slots=True)
