@@ -18,7 +18,7 @@ from recloak._core.intervals import Share
 from recloak._ratings.model import Ratings
 from recloak._related.options import ALL_RELEASES, BoundOptions, horizon_of
 
-EMPTY = -1  # a position left empty; it keeps the entries below it from moving up
+EMPTY = -1  # a position left empty; what is shown closes it (`Lists.closed`)
 _EXACT = 2  # known items, one of them moved: every further item is tried
 ABSENT = np.int32(2**30)  # the position of an item that is not in a list: below every other
 

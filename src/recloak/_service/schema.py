@@ -198,7 +198,7 @@ class ErrorAnswer(_Response):
 class Related(_Response):
     """One entry of a related list."""
 
-    position: int = Field(description="From 1; a position may be left empty.")
+    position: int = Field(description="From 1, without gaps.")
     item: ItemId
     title: str | None
 

@@ -62,20 +62,12 @@ function tell(list) {
   say(byId("lead"), "What people who know this title also know.");
   document.title = `${titleOf(list)} · recloak`;
   say(byId("list-told"), `As published from ratings up to ${dayOf(list.time)}.`);
-  byId("list").replaceChildren(...withHoles(list.related).map(entry));
+  byId("list").replaceChildren(...list.related.map(entry));
   show(byId("item"), true);
 }
 
-/** Fill positions that were left empty before publishing. */
-function withHoles(related) {
-  const last = Math.max(0, ...related.map(({ position }) => position));
-  const held = new Map(related.map((one) => [one.position, one]));
-  return Array.from({ length: last }, (_, n) => held.get(n + 1) ?? { position: n + 1, isHole: true });
-}
-
 function entry(one) {
-  const inner = one.isHole ? make("span", { class: "hole" }, "left empty") : linkTo(one);
-  return make("li", {}, make("span", {}, `${one.position}.`), inner);
+  return make("li", {}, make("span", {}, `${one.position}.`), linkTo(one));
 }
 
 function tellPast(releases) {
