@@ -66,3 +66,15 @@ def test_a_model_that_knows_nothing_of_users_keeps_its_item_means():
     found = fit_groups(ratings, padding, some_grouping(12, 3))
     assert np.abs(found.bias).max() < 1e-3
     assert np.abs(found.factors).max() < 1e-3
+
+
+def test_items_with_few_raters_have_one_label_for_all_groups_but_for_their_bias():
+    ratings = some_ratings(80, 12)
+    padding = some_padding(ratings, rank=3)
+    for k in (5, 20):
+        rare = ratings.popularity < 2 * k
+        found = fit_groups(ratings, padding, some_grouping(80, k))
+        assert not found.item_factors[:, rare].any()
+        assert np.array_equal(found.item_factors[:, ~rare], padding.item_factors[~rare].T)
+    assert rare.any()
+    assert not rare.all()

@@ -12,6 +12,7 @@ from recloak._ratings.times import seconds_of
 from recloak._related.history import History
 from recloak._related.options import ALL_RELEASES, BoundOptions
 
+_PAPER_WINDOW = 4
 Window = int | Literal["all"]
 HistoryLike = History | str | os.PathLike[str]
 Moment = int | str | date
@@ -29,8 +30,12 @@ def opened(history: HistoryLike, *, create: bool = False) -> Iterator[History]:
             yield opened_here
 
 
-def bound_of(window: Window | None, **named: Any) -> BoundOptions:
-    """Return a bound; a window is a number of releases, ``"all"``, or None for a horizon."""
+def bound_of(window: Window | None, *, literal: bool = False, **named: Any) -> BoundOptions:
+    """Return a bound; a window is a number of releases, ``"all"``, or None for a horizon.
+
+    The paper's literal method knows no horizon, so its own window of 4 releases stands where none is given.
+    """
+    window = _PAPER_WINDOW if literal and window is None else window
     if isinstance(window, str) and window != "all":
         raise OptionError(f"window must be a number of releases or 'all', got {window!r}")
     return BoundOptions(window=ALL_RELEASES if window == "all" else window, **named)

@@ -175,7 +175,7 @@ def publish(
     True
     """
     promise = {"delta": delta, "horizon": horizon, "min_support": min_support, "evidence": evidence}
-    bound = bound_of(window, **promise, knowledge=knowledge)
+    bound = bound_of(window, literal=literal, **promise, knowledge=knowledge)
     how = MethodOptions(top=top, method=method, literal=literal, candidates=candidates, budget=budget)
     how.require_publishable()
     options = SimilarityOptions(similarity=similarity, shrinkage=shrinkage, min_support=min_support)

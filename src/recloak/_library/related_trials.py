@@ -80,7 +80,7 @@ def simulate(
     """
     protocol = ProtocolOptions(initial=initial, gap=gap)
     promise = {"delta": delta, "horizon": horizon, "min_support": min_support, "evidence": evidence}
-    bound = bound_of(window, **promise, knowledge=knowledge)
+    bound = bound_of(window, literal=literal, **promise, knowledge=knowledge)
     how = MethodOptions(top=top, method=method, literal=literal, candidates=candidates, budget=budget)
     options = SimilarityOptions(similarity=similarity, shrinkage=shrinkage)
     generator, ratings = seed_or_rng(seed, rng), as_ratings(source)

@@ -40,8 +40,17 @@ def fit_groups(ratings: Ratings, padding: Padding, grouping: Grouping) -> GroupM
         np.ascontiguousarray(rows[:, -1]),
         np.ascontiguousarray(rows[:, :-1]),
         (padding.item_bias + np.float32(padding.mu)).astype(np.float32),
-        np.ascontiguousarray(padding.item_factors.T),
+        shown_factors(padding.item_factors, ratings.popularity, grouping.k),
     )
+
+
+def shown_factors(item_factors: NDArray[np.float32], popularity: NDArray[np.int64], k: int) -> NDArray[np.float32]:
+    """Return the items' factors by rows (rank, n_items), all 0 for an item with fewer raters than two groups have.
+
+    The factors of an item with few raters point to these very people, and say next to nothing about anybody else.
+    """
+    shown = np.ascontiguousarray(item_factors.T)
+    return shown * (popularity >= 2 * k)
 
 
 def rating_levels(ratings: Ratings, padding: Padding) -> tuple[float, NDArray[np.float64]]:

@@ -22,6 +22,7 @@ from recloak._releases.decoys import add_decoys
 from recloak._releases.diversity import diversify
 from recloak._releases.grid import Grid, make_grid
 from recloak._releases.group import GroupOptions, group
+from recloak._releases.group_fit import shown_factors
 from recloak._releases.homogenise import group_rows, profiles_of, tally_for
 from recloak._releases.model.modes import MODES
 from recloak._releases.model.steps import Grouping, Padding
@@ -41,6 +42,7 @@ class Plan:
     options: PublishOptions
     group_options: GroupOptions
     rng: Randomness
+    popularity: NDArray[np.int64]  # (n_items,) over all bins
 
     @property
     def grid(self) -> Grid:
@@ -51,8 +53,10 @@ class Plan:
     def base(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """The items' part of a mean prediction: ``mu + b_i``, and the factors by rows of (rank, n_items)."""
         mean, rank = self.padding.items.mean, self.padding.items.rank
-        base = mean[:, rank] + np.float32(self.padding.mu)
-        return base, np.ascontiguousarray(mean[:, :rank].T)
+        base, factors = mean[:, rank] + np.float32(self.padding.mu), mean[:, :rank]
+        if self.options.homogenising.labels_of == "model":
+            return base, shown_factors(factors, self.popularity, self.options.k)
+        return base, np.ascontiguousarray(factors.T)
 
 
 def group_kinds(user_id: pa.DataType) -> dict[str, pa.DataType]:

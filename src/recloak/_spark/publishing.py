@@ -120,7 +120,8 @@ class _Work:
             binned, notes["n_bins"] = bin_users(self.spark, blocks, padding, scratch, self._limits(), rng)
             advance(1)
         with self.log.step("group and homogenise") as notes, task("grouping", 1) as advance:
-            plan = Plan(padding, blocks.item_ids, self.options, self.group_options, self.rng.child("group"))
+            rng = self.rng.child("group")
+            plan = Plan(padding, blocks.item_ids, self.options, self.group_options, rng, blocks.popularity)
             group_bins(binned, plan).write.parquet(address(scratch / "groups", reading=False))
             shutil.rmtree(scratch / "cells")
             groups = self.spark.read.parquet(address(scratch / "groups"))
