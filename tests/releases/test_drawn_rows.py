@@ -121,7 +121,7 @@ def test_series_stay_together():
     drawn = recloak.publish(ratings, k=5, mode="sampled", boost=1, grouping_by="taste", seed=0)
     rows = drawn.to_polars().group_by("user").agg("item")["item"].to_list()
     both = sum({0, 1} <= set(row) for row in rows)
-    assert both >= 0.6 * table[:, 0].sum()
+    assert both >= 0.45 * table[:, 0].sum()  # by chance 0.2
 
 
 def test_options_of_other_modes_are_refused():

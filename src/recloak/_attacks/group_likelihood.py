@@ -5,6 +5,8 @@ Of a known rating r of item i, with F the model's prediction for the group and e
     padded  -(r - F)^2 / 2 s^2 + log of  P(e | a member rated i with r) / P(e | anybody)
     pure    -(r - label)^2 / 2 s^2 + log of  P(i in the row | a member rated it) / P(i in a row of this length)
 
+    drawn   see `drawn_evidence`
+
 A label that enough raters moved lies their surprises / |C| from F, one that nobody moved lies at F but for the grid. So
 the residual tells that somebody rated, which way, and not only how much a group likes the item.
 """
@@ -15,6 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak._attacks.drawn_evidence import activity, added, score_drawn
 from recloak._attacks.model import Public, step_of
 from recloak._attacks.person_fit import Population, population, taste_of
 from recloak._attacks.public_columns import columns_of, item_means, lengths
@@ -82,6 +85,8 @@ def _shapes(public: Public, fit: TableFit) -> tuple[Floats, NDArray[np.float64],
     In a pure release activity is the number of items; in a padded one it shows in the labels that ratings moved, which
     need two raters, hence the root.
     """
+    if public.drawn is not None:
+        return np.empty((public.n_profiles, 0), np.float32), activity(public), 0.0
     if not public.is_complete:
         return np.empty((public.n_profiles, 0), np.float32), _relative(lengths(public)), 0.0
     step = max(_BLOCK_CELLS // max(public.n_items, 1), 1)
@@ -114,7 +119,13 @@ def _add_scores(
     model: GroupModel, items: NDArray[np.integer], ratings: Floats, surprises: Floats, taste: Floats, presence: Floats
 ) -> None:
     """Add what some known ratings say."""
-    if model.public.is_complete:
+    public = model.public
+    if public.drawn is not None:
+        score_drawn(
+            columns_of(public), public.drawn.counts, items.astype(np.int32), ratings, model.popularity[items],
+            model.means[items], model.active, public.weights, (added(public), model.taste), taste, presence,
+        )  # fmt: skip
+    elif model.public.is_complete:
         predicted = np.clip(
             model.fit.means[items][:, None] + model.fit.basis[:, items].T @ model.places.T,
             model.fit.low,

@@ -11,7 +11,7 @@ ridge regression of their ratings in the fitted directions. The rules and min_ra
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from recloak._attacks.attack import Attack, Kind, Varied
 from recloak._attacks.attack_input import AttackInput, Findings
+from recloak._attacks.drawn_evidence import activity, counts_of, evidence
 from recloak._attacks.model import Hits, Line, People, Public, step_of
 from recloak._attacks.person_fit import Population, population
 from recloak._attacks.public_columns import item_means
@@ -80,7 +81,11 @@ def insider(
         others = _others(members, int(public.owner[user]), int(user))
         if len(others) >= colluders:
             known = stream.permutation(others)[:colluders]
-            tally.add(int(user), label, _read(world, ratings, label, known, len(others) + 1))
+            reading = _read(world, ratings, label, known, len(others) + 1)
+            if public.drawn is not None:
+                odds = _odds_by_counts(world, public, ratings, int(public.owner[user]), known)
+                reading = replace(reading, belief=odds[reading.items])
+            tally.add(int(user), label, reading)
     return tally.hits(colluders)
 
 
@@ -124,6 +129,18 @@ def _read(world: _World, ratings: Ratings, label: Floats, colluders: NDArray[np.
         seen, label[seen], group[seen], target[seen], n_raters[seen], told[seen], surprise[seen], n_unknown, size
     )
     return _believe(world, cells)
+
+
+def _odds_by_counts(
+    world: _World, public: Public, ratings: Ratings, group: int, colluders: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the log odds that the target rated each item, by how often it was drawn beyond what colluders explain."""
+    told = np.zeros(ratings.n_items)
+    for one in colluders:
+        told[ratings.items[ratings.row(int(one))]] += 1
+    chance = np.clip(world.popularity * activity(public)[group], 1e-6, 0.95)
+    counts = counts_of(public, np.array([group]))[0]
+    return np.log(chance) - np.log1p(-chance) + evidence(public, counts, public.weights[group] * chance, told)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -8,6 +8,7 @@ active the group is. Popularity is among them, so that such beliefs are no worse
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak._attacks.drawn_evidence import member_odds
 from recloak._attacks.group_likelihood import GroupModel, group_model_of
 from recloak._attacks.model import Public, step_of
 from recloak._attacks.released_cells import rows_of
@@ -39,6 +40,8 @@ def posteriors(model: GroupModel, profiles: NDArray[np.integer]) -> NDArray[np.f
     active = model.active[profiles][:, None] if model.shows_presence else np.ones((len(profiles), 1))
     p = np.clip(model.popularity[None, :] * active, 1e-6, 0.95)
     nobody_else = (1 - p) ** (size - 1)
+    if model.public.drawn is not None:
+        return member_odds(model.public, profiles, p)
     if not model.public.is_complete:
         return np.where(np.isnan(rows), 0, p / (1 - nobody_else * (1 - p))).astype(np.float32)
     if not model.shows_presence:

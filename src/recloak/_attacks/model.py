@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,13 @@ class Clues:
         return len(self.targets)
 
 
+class DrawnCells(NamedTuple):
+    """Of a release of drawn rows: in how many rows of its group the item of each cell stands."""
+
+    counts: NDArray[np.unsignedinteger]  # (n_cells,)
+    boost: float  # as published: the part of near groups in what is drawn
+
+
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class Public:
     """What is public, by columns: the profiles that have an item, and their labels for it.
@@ -101,6 +108,7 @@ class Public:
     scale: Scale
     times: NDArray[np.int64] | None = None  # (n_cells,)
     factors: FactorTables | None = None  # where these are published, and cells follow from them
+    drawn: DrawnCells | None = None  # where a profile is what several drawn rows hold together
 
     __repr__ = sizes_only
 

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recloak._attacks.factor_release import coded_cells, is_factors, read_factors
-from recloak._attacks.model import Public
+from recloak._attacks.model import DrawnCells, Public
 from recloak._attacks.padded_release import PaddedTable, group_numbers, item_numbers, padded_table, read_padded
 from recloak._core.errors import SourceError
 from recloak._core.frozen import FrozenDict
@@ -72,7 +72,8 @@ def see_release(folder: str | Path, private: str | Path, ratings: Ratings) -> Re
         codes = read_padded(profiles, groups, ratings.item_ids)
         return ReleaseView(_complete(codes, profiles.values, weights, owner, ratings), manifest, names)
     drawn = _drawn(folder, members, ratings)
-    return ReleaseView(_by_columns(profiles, groups, weights, owner, ratings), manifest, names, drawn)
+    public = _by_columns(profiles, groups, weights, owner, ratings, float(manifest.get("boost", 0)))
+    return ReleaseView(public, manifest, names, drawn)
 
 
 def _drawn(folder: Path, members: pl.DataFrame, ratings: Ratings) -> DrawnTable | None:
@@ -143,8 +144,9 @@ def _read(folder: Path, name: str) -> pl.DataFrame | None:
 
 def _added_up(rows: pl.DataFrame, members: pl.DataFrame) -> pl.DataFrame:
     """Return what the rows drawn for each group hold together: every item of one of them, with its mean rating."""
-    cells = rows.join(members, on="user").group_by("group", "item").agg(pl.col("rating").cast(pl.Float64).mean())
-    return cells.with_columns(pl.col("rating").cast(pl.Float32)).sort("group", "item")
+    cells = rows.join(members, on="user").group_by("group", "item")
+    mean = pl.col("rating").cast(pl.Float64).mean().cast(pl.Float32)
+    return cells.agg(mean, rows=pl.len().cast(pl.UInt16)).sort("group", "item")
 
 
 def _grouped(ratings: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -177,8 +179,9 @@ def _owners(private: Path, members: pl.DataFrame, ratings: Ratings) -> tuple[NDA
 
 
 def _by_columns(
-    profiles: pl.DataFrame, groups: IdMap, weights: NDArray[np.int64], owner: NDArray[np.int32], ratings: Ratings
-) -> Public:
+    profiles: pl.DataFrame, groups: IdMap, weights: NDArray[np.int64], owner: NDArray[np.int32], ratings: Ratings,
+    boost: float,
+) -> Public:  # fmt: skip
     """Put sparse profiles into columns."""
     numbers = pl.Series(group_numbers(profiles["group"], groups))
     profiles = profiles.with_columns(profile=numbers).sort("profile", maintain_order=True)
@@ -188,7 +191,10 @@ def _by_columns(
     row_indptr.flags.writeable = items.flags.writeable = False  # as those of `Ratings`: one form of the kernel
     indptr, rows, order = transpose_rows(row_indptr, items, ratings.n_items)
     labels = profiles["rating"].to_numpy().astype(np.float32)[order]
-    return Public.of(indptr, rows, labels, weights, owner, ratings.scale)
+    public = Public.of(indptr, rows, labels, weights, owner, ratings.scale)
+    if "rows" not in profiles.columns:
+        return public
+    return replace(public, drawn=DrawnCells(profiles["rows"].to_numpy()[order], boost))
 
 
 def _complete(

@@ -22,6 +22,7 @@ from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._ratings.synthetic.kernel_random import normal, uniform, walk
 from recloak._releases.drawn_rows.item_links import Links
+from recloak._releases.ordered_sums import ordered_dot
 
 _EVERYBODY = 0.02  # of a tally, which is that of everybody
 _TRIES = 20.0  # times as many items from beyond the tallies are looked at as are taken
@@ -73,7 +74,8 @@ def draw_items(
 def _draw_share(share: int, n_shares: int, *work: Any) -> None:
     n = len(work[1].shares)
     room = (
-        np.zeros(n), np.empty(n, np.int32), np.empty(n), np.empty(n), np.empty(n, np.int32), np.zeros(n, np.bool_),
+        np.zeros(n), np.empty(n, np.int32), np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.int32),
+        np.zeros(n, np.bool_),
         np.empty((1, work[2].axes.shape[1]), np.float32),
     )  # fmt: skip
     _draw(share, n_shares, *work, room)
@@ -81,7 +83,7 @@ def _draw_share(share: int, n_shares: int, *work: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def _draw(share, n_shares, groups, tallies, pull, bonus, lengths, ends, chance, places, counts, room):  # type: ignore[no-untyped-def]
-    weights, offered, logs, keys, active, taken, x = room
+    weights, offered, logs, keys, spare, active, taken, x = room
     axes, spread = pull[1], pull[2]
     for g in range(share, len(groups), n_shares):
         group = groups[g]
@@ -102,7 +104,9 @@ def _draw(share, n_shares, groups, tallies, pull, bonus, lengths, ends, chance, 
             length = min(lengths[row], n)
             hi = np.partition(keys[:n], length - 1)[length - 1]
             m = _keep_near(n, offered, keys, bonus, hi, active)
-            counts[row] = _take(m, active, offered, keys, pull.links, hi, length, taken, places[ends[row] :])
+            counts[row] = _take(
+                m, active, offered, keys, pull.links, bonus, hi, length, taken, spare, places[ends[row] :]
+            )
 
 
 @njit(cache=True, nogil=True)
@@ -154,10 +158,8 @@ def _offer(tallies, weights, n_draws, longest, state, offered, chances):  # type
 def _make_keys(n, offered, logs, axes, x, state, keys):  # type: ignore[no-untyped-def]
     """Fill in the keys: a logistic draw less the log odds."""
     for c in range(n):
-        pulled = 0.0
-        for f in range(axes.shape[1]):
-            pulled += x[0, f] * axes[offered[c], f]
         u = uniform(state) + 2.0**-54
+        pulled = ordered_dot(x, np.int64(0), axes, np.int64(offered[c]), axes.shape[1])
         keys[c] = np.log(u / (1.0 - u)) - logs[c] - pulled
 
 
@@ -186,40 +188,39 @@ def _lowered(c, offered, keys, links, taken):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _fill(m, active, offered, keys, links, level, taken):  # type: ignore[no-untyped-def]
+def _fill(m, active, offered, keys, links, bonus, level, taken):  # type: ignore[no-untyped-def]
     """Take every offer whose key, lowered by its leads, lies at or below a level; return how many."""
     n = 0
     for a in range(m):
-        item = offered[active[a]]
-        taken[item] = _lowered(active[a], offered, keys, links, taken) <= level
-        n += taken[item]
+        c = active[a]
+        item, here = offered[c], keys[c] <= level
+        if not here and keys[c] - bonus[item] <= level:  # leads can only decide between these two
+            here = _lowered(c, offered, keys, links, taken) <= level
+        taken[item] = here
+        n += here
     return n
 
 
 @njit(cache=True, nogil=True)
-def _take(m, active, offered, keys, links, hi, length, taken, places):  # type: ignore[no-untyped-def]
+def _take(m, active, offered, keys, links, bonus, hi, length, taken, spare, places):  # type: ignore[no-untyped-def]
     """Take just so many items: the highest level that takes no more, then the next keys above it."""
-    n, lo = _fill(m, active, offered, keys, links, hi, taken), hi
+    n, lo = _fill(m, active, offered, keys, links, bonus, hi, taken), hi
     if n > length:
+        m = _keep_taken(m, active, offered, taken)  # what is not taken at a level is not taken below it
         lo = hi - _DEPTH
         for _ in range(_STEPS):
             middle = 0.5 * (lo + hi)
-            if _fill(m, active, offered, keys, links, middle, taken) > length:
+            n = _fill(m, active, offered, keys, links, bonus, middle, taken)
+            if n > length:
                 hi = middle
             else:
                 lo = middle
-        n = _fill(m, active, offered, keys, links, lo, taken)
-    while n < length:
-        best, found = np.inf, -1
-        for a in range(m):
-            if not taken[offered[active[a]]]:
-                key = _lowered(active[a], offered, keys, links, taken)
-                if key < best:
-                    best, found = key, offered[active[a]]
-        if found < 0:
-            break
-        taken[found] = True
-        n += 1
+            if n == length:
+                break
+        if n != length:
+            n = _fill(m, active, offered, keys, links, bonus, lo, taken)
+    if n < length:
+        _take_next(m, length - n, active, offered, keys, links, taken, spare)
     n = 0
     for a in range(m):
         item = offered[active[a]]
@@ -228,3 +229,35 @@ def _take(m, active, offered, keys, links, hi, length, taken, places):  # type: 
             n += 1
         taken[item] = False
     return n
+
+
+@njit(cache=True, nogil=True)
+def _keep_taken(m, active, offered, taken):  # type: ignore[no-untyped-def]
+    n = 0
+    for a in range(m):
+        if taken[offered[active[a]]]:
+            active[n] = active[a]
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _take_next(m, wanted, active, offered, keys, links, taken, spare):  # type: ignore[no-untyped-def]
+    """Take so many of the offers that are left, those with the lowest keys as lowered by what was taken."""
+    n = 0
+    for a in range(m):
+        if not taken[offered[active[a]]]:
+            spare[n] = _lowered(active[a], offered, keys, links, taken)
+            n += 1
+    last = np.partition(spare[:n], min(wanted, n) - 1)[min(wanted, n) - 1] if n else 0.0
+    n = 0
+    for a in range(m):
+        if not taken[offered[active[a]]]:
+            if spare[n] <= last and wanted > 0:
+                active[a] = -active[a] - 1  # marked, so that it lowers no other key meanwhile
+                wanted -= 1
+            n += 1
+    for a in range(m):
+        if active[a] < 0:
+            active[a] = -active[a] - 1
+            taken[offered[active[a]]] = True
