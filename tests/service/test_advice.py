@@ -87,3 +87,29 @@ def test_a_server_without_ratings_says_so(tmp_path):
     object.__setattr__(world.resources, "advisor", None)
     assert problem(world.advise(world.token(3), text="Fargo")) == "not_served"
     world.close()
+
+
+def test_exposure_tells_what_all_posts_give_away_and_what_deleting_brings(world):
+    from dataclasses import replace
+
+    from recloak._mentions.draft_question import Said
+
+    told = replace(world.resources.advisor, earlier={3: [Said(1), Said(13)]})
+    object.__setattr__(world.resources, "advisor", told)
+    try:
+        found = world.ask("GET", "/api/v1/exposure", world.token(3)).json()
+    finally:
+        object.__setattr__(world.resources, "advisor", replace(told, earlier={}))
+    assert (found["n_mentions"], found["hidden"]) == (2, False)
+    assert [one["item"] for one in found["mentions"]] == [13, 1]
+    assert found["mentions"][0]["band"]["band"] != found["now"]["band"]
+    assert problem(world.ask("GET", "/api/v1/exposure", world.token("nobody"))) == "no_ratings"
+
+
+def test_advice_names_every_attacker_why_and_what_was_looked_at(world):
+    answer = world.advise(world.token(3), text="I love Mintaka (1953).", k=5).json()
+    assert answer["why"]
+    assert {one["name"] for one in answer["attackers"]} >= {"scoring", "likelihood_ratio", "learned"}
+    assert answer["looked_at"][:2] == ["titles", "opinions"]
+    assert "opinions" not in world.advise(world.token(3), text="Mintaka (1953)", voiced=False).json()["looked_at"]
+    assert problem(world.advise(world.token(3), text="Mintaka", days=8)) == "invalid"

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _ORDER = {name: place for place, name in enumerate(name for _, name in BANDS)}
 _MAX_ALTERNATIVES = 8
+_DAY = 86_400  # seconds
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -121,7 +122,7 @@ def answer(advisor: Advisor, user: Item, request: AdviceRequest) -> AdviceRespon
     k = min(request.k, advisor.index.ratings.n_users - 1)
     voiced = stars if request.voiced and request.text is not None else {}
     said = [Said(item, voiced.get(item)) for item in draft]
-    advice = advise(advisor.index, user, earlier, said, k=k, time=int(time.time()))
+    advice = advise(advisor.index, user, earlier, said, k=k, time=int(time.time()) + request.days * _DAY)
     revealing = rated - {one.item for one in earlier}
     catalogue = advisor.catalogue
     return AdviceResponse(

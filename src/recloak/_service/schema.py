@@ -78,6 +78,7 @@ class AdviceRequest(_Request):
         strict=True,
         description="Whether the text says what the writer thinks of its titles; read as the writer's own ratings.",
     )
+    days: Literal[0, 7, 30, 90, 365] = Field(0, description="In how many days the writer means to post.")
 
     @model_validator(mode="after")
     def _one_draft(self) -> AdviceRequest:

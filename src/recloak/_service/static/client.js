@@ -25,6 +25,9 @@ export function advice(question, signal) {
   return ask("/api/v1/advice", { ...options, signal });
 }
 
+/** Ask how findable all that was ever posted makes the key's owner. */
+export const exposure = () => ask("/api/v1/exposure");
+
 /** Ask the service; give its answer, or throw a `Problem`. */
 export async function ask(path, options = {}) {
   const token = key.current();

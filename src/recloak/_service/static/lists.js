@@ -78,7 +78,7 @@ function chooser(group, on) {
 /** List what would help. */
 export function listHelp(advice, on) {
   const { cheapest, hidden } = advice;
-  const isChange = cheapest !== null && cheapest.drop.length + cheapest.add.length > 0;
+  const isChange = cheapest !== null && inWords(cheapest) !== "";
   const shown = hidden ? [] : advice.adds.filter((change) => level(change.band) > level(advice.after));
   byId("help-lead").textContent = lead(advice, isChange);
   byId("help-main").replaceChildren(...(isChange && !hidden ? [mainChange(cheapest, on)] : []));
@@ -89,17 +89,25 @@ export function listHelp(advice, on) {
 function lead(advice, isChange) {
   if (advice.hidden && advice.finds.some((find) => find.counted)) return "Nothing needs to change. You can post this as it is.";
   if (advice.hidden) return "Nothing in this text points to you.";
+  if (isChange && !advice.small && advice.most_telling.length > 0)
+    return `Nothing small hides you. ${capital(rowOf(advice.most_telling))} give you away most. What would hide you:`;
   if (isChange) return "The smallest change that hides you well:";
   if (advice.drops.length > 0) return "No small change hides you well. Leaving titles out helps step by step.";
   return "What you said before already points to you. This text adds nothing to it.";
 }
+
+/** How long to wait, in words. */
+export const WAITS = { 7: "a week", 30: "a month", 90: "three months", 365: "a year" };
 
 /** Say a change in words, as a wish ("leave out A, add B") or as done ("left out A, added B"). */
 export function inWords(change, isDone = false) {
   const [leave, put] = isDone ? ["left out", "added"] : ["leave out", "add"];
   const parts = [];
   if (change.drop.length > 0) parts.push(`${leave} ${rowOf(change.drop)}`);
+  for (const one of change.series ?? []) parts.push(`say “${isolated(one.series)}” instead of ${isolated(titleOf(one))}`);
+  if (change.no_opinions) parts.push("say nothing of what you think of them");
   if (change.add.length > 0) parts.push(`${put} ${rowOf(change.add)}`);
+  if (change.days > 0) parts.push(`wait ${WAITS[change.days]} before you post`);
   return capital(parts.join(parts.every((part) => !part.includes(" and ")) ? " and " : ", "));
 }
 
@@ -127,6 +135,24 @@ function addRow(change, on) {
       { type: "button", class: "quiet wide", onclick: () => on.take(change) },
       make("span", {}, `Add ${title}`),
       make("span", { class: "leads" }, `then ${change.band.words}`),
+    ),
+  );
+}
+
+/** List every way of looking; choosing one shows its crowd. */
+export function listWays(advice, look) {
+  byId("ways-list").replaceChildren(
+    ...advice.attackers.map((view) =>
+      make(
+        "li",
+        {},
+        make(
+          "button",
+          { type: "button", class: "quiet wide", onclick: () => look(view) },
+          make("span", {}, capital(view.words)),
+          make("span", { class: "leads" }, view.band.words),
+        ),
+      ),
     ),
   );
 }

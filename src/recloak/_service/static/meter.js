@@ -31,16 +31,30 @@ export function prepare() {
 /** Show an answer; without a draft it is only about what was said before. */
 export function tell(advice, isEmpty) {
   const [before, after] = [level(advice.before), level(advice.after)];
-  dots.forEach((dot, n) => {
-    if (n > 0) dot.setAttribute("class", n < DOTS[after] ? "on" : n < DOTS[before] ? "lost" : "off");
-  });
+  picture(after, before);
   byId("meter").dataset.tone = advice.hidden ? "good" : after === 0 ? "alert" : "caution";
   say(byId("meter-verdict"), advice.hidden ? "Well hidden" : after === 0 ? "Not hidden" : "Barely hidden");
   say(byId("meter-title"), isEmpty ? "So far you are" : "With this post you would be");
   say(byId("meter-words"), capital(advice.after.words));
+  say(byId("meter-why"), advice.why);
   say(byId("meter-before"), isEmpty ? "Write, and see how it changes." : contrast(advice, before, after));
   say(byId("meter-spoken"), isEmpty ? "" : spoken(advice));
   show(byId("meter-answer"), true);
+}
+
+/** Draw the crowd of a band; those lost since another one are shown faintly. */
+function picture(after, before) {
+  dots.forEach((dot, n) => {
+    if (n > 0) dot.setAttribute("class", n < DOTS[after] ? "on" : n < DOTS[before] ? "lost" : "off");
+  });
+}
+
+/** Show the crowd as one way of looking leaves it. */
+export function look(view, advice) {
+  const chosen = view ? level(view.band) : level(advice.after);
+  picture(chosen, level(advice.before));
+  say(byId("meter-words"), capital((view ?? { band: advice.after }).band.words));
+  say(byId("meter-spoken"), view ? `By ${view.words}: ${view.band.words}.` : spoken(advice));
 }
 
 function contrast(advice, before, after) {
