@@ -102,7 +102,8 @@ def test_exposure_tells_what_all_posts_give_away_and_what_deleting_brings(world)
         object.__setattr__(world.resources, "advisor", replace(told, earlier={}))
     assert (found["n_mentions"], found["hidden"]) == (2, False)
     assert [one["item"] for one in found["mentions"]] == [13, 1]
-    assert found["mentions"][0]["band"]["band"] != found["now"]["band"]
+    assert {one["band"]["words"] for one in found["mentions"]} <= {"nearly alone", "one of dozens"}
+    assert found["without_all"]["band"] == "11 to 100"
     assert problem(world.ask("GET", "/api/v1/exposure", world.token("nobody"))) == "no_ratings"
 
 
