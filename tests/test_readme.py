@@ -1,5 +1,6 @@
 """The README's examples run as they stand."""
 
+import random
 import re
 import shlex
 import subprocess
@@ -67,3 +68,18 @@ def test_the_two_commands_are_targets_of_the_makefile():
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"^    make ([a-z-]+)", README, re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_the_walk_through_a_shop_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = random.Random(1)
+    rows = ["customer_id,product_id,quantity,order_date"]
+    for customer in range(120):
+        for _ in range(rng.randint(3, 12)):
+            day = f"2024-{rng.randint(1, 7):02d}-{rng.randint(1, 28):02d}"
+            rows.append(f"c{customer:04d},p{rng.randrange(20):03d},{rng.choice((1, 1, 1, 2, 3))},{day}")
+    Path("orders.csv").write_text("\n".join(rows) + "\n")
+    (code,) = blocks("console", (ROOT / "docs" / "shop.md").read_text())
+    for arguments in lines(code):
+        assert run(arguments) == 0, arguments
+    assert Path("lists.csv").read_text().count("\n") > 20
