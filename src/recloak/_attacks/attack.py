@@ -112,6 +112,9 @@ class Attack:
     needs : tuple of str, default ("release",)
         What it cannot do without: ``release``, ``second release``, ``times``, ``attribute``, ``sensitive items``,
         ``mentions``, ``later ratings``, ``sybils``.
+    drawn_rows : bool, default False
+        Whether it knows what rows are that were drawn for a group. One that takes them for rows that the group shares
+        may find too little, so on a release of such rows it can breach but never bound.
     details : mapping of str to str
         Words for the figures among its details; an empty text leaves a figure out of the table.
     charts : tuple of DetailChart
@@ -151,6 +154,7 @@ class Attack:
     actor: str = "recipient"
     varied: Varied | str = Varied.ONCE
     needs: tuple[str, ...] = ("release",)
+    drawn_rows: bool = False
     details: Mapping[str, str] = field(default_factory=dict)
     charts: tuple[DetailChart, ...] = ()
     direction: str = "lower is safer"

@@ -23,6 +23,7 @@ from recloak._ratings.model import Ratings
 
 DEEP = (4, 8, 16, 32)
 _ROUNDING = 1e-9
+_SHARED_ROWS = "the attack takes drawn rows for rows that a group shares, so what it does not find proves nothing"
 
 
 class FindingError(ValueError):
@@ -184,7 +185,10 @@ def _judged(blank: Outcome, given: AttackInput, found: Findings) -> Outcome:
     release = found.release
     measured = replace(measured, lines=_checked_lines(found), people=release.people)
     _require_possible(blank.attack, given, _checked(release))
-    return _with_verdict(replace(measured, release=release.user, group=release.group, control=release.control))
+    judged = _with_verdict(replace(measured, release=release.user, group=release.group, control=release.control))
+    if given.release.drawn is not None and not blank.attack.drawn_rows and judged.verdict == "bounded":
+        return replace(judged, verdict="not measured", reason=_SHARED_ROWS)
+    return judged
 
 
 def _with_verdict(measured: Outcome) -> Outcome:

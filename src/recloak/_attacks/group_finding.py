@@ -41,6 +41,7 @@ def _run(given: AttackInput) -> Findings:
 
 ATTACK = Attack(
     name="likelihood",
+    drawn_rows=True,
     kind=Kind.IDENTIFIES,
     title="The group that makes the known ratings most likely",
     short="likelihood",

@@ -144,6 +144,7 @@ def _run_cap(given: AttackInput) -> Findings:
 
 LINK = Attack(
     name="link",
+    drawn_rows=True,
     kind=Kind.TELLS_CELLS,
     title="Did this person rate it? (link existence)",
     short="link",

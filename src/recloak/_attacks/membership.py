@@ -180,6 +180,7 @@ def _run(given: AttackInput) -> Findings:
 
 ATTACK = Attack(
     name="membership",
+    drawn_rows=True,
     kind=Kind.TELLS_CELLS,
     title="Is this person in the data? (membership)",
     short="membership",

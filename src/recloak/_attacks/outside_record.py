@@ -94,6 +94,7 @@ _COMMON: dict[str, Any] = {"kind": Kind.TELLS_CELLS, "criterion": "linkability"}
 ATTACKS = (
     Attack(
         name="outside-record",
+        drawn_rows=True,
         title="A record of the person from elsewhere",
         short="outside record",
         attacker="has ten ratings of a person from elsewhere, each off by up to a step, and looks for the group",
