@@ -239,7 +239,8 @@ def test_an_unprotected_release_fails_where_everybody_is_named():
 
 def test_the_original_alone_can_be_audited(ratings):
     found = audit(ratings, options=OPTIONS, rng=1)
-    assert all(one.original is not None and one.verdict == "not measured" for one in found.outcomes)
+    assert all(one.verdict == "not measured" for one in found.outcomes)
+    assert any(one.original is not None for one in found.outcomes)
     assert found.promise == "not measured"
 
 

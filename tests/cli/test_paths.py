@@ -16,7 +16,10 @@ NO_STORE = "nope: there is no history store"
 NO_MAPPING = "there is no mapping.parquet: not the private folder of a release"
 NOT_EMPTY = "release: the folder exists and is not empty; choose another or remove it first"
 OWN_SOURCE = "--out must not be the source itself, got 'ok.csv'"
-NO_TOKENS = "advice needs --tokens FILE, made by `recloak token create --user ID`"
+NO_TOKENS = (
+    "advice needs --tokens FILE, made by `recloak token create --user ID`, or --signing-key FILE, "
+    "made by `recloak token key`"
+)
 NOT_APART = "x: the private folder must lie apart from the public folder x"
 NO_PARENT = "nope/x{}: there is no folder {{here}}/nope to write into"
 

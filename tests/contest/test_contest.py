@@ -13,7 +13,7 @@ import recloak
 from recloak._cli.main import run
 from recloak._contest.board import BoardStore
 from recloak._contest.model import Rules
-from recloak._contest.telling import improves
+from recloak._contest.telling import improves, telling_of
 
 RATINGS = recloak.synth(users=90, items=60, ratings=1800, seed=2)
 
@@ -190,8 +190,9 @@ def test_a_bad_submission_is_one_sentence(made, tmp_path, text, sentence):
         recloak.contest.score(tmp_path / "bad.csv", made.private)
 
 
-def test_infinite_predictions_are_refused(made, submission):
-    path = submission([float("inf")] + [3.0] * (made.n_questions - 1))
+@pytest.mark.parametrize("odd", ["inf", "nan"])
+def test_predictions_that_are_no_finite_numbers_are_refused(made, submission, odd):
+    path = submission([float(odd)] + [3.0] * (made.n_questions - 1))
     with pytest.raises(recloak.InputError, match="finite number or empty"):
         recloak.contest.score(path, made.private)
 
@@ -263,3 +264,9 @@ def test_a_contest_on_drawn_rows_asks_about_their_groups(tmp_path):
     found = recloak.contest.score(made.folder / "baseline.csv", made.private)
     assert found.board is not None
     assert found.board.rmse < 1.5
+
+
+def test_the_places_of_a_score_say_nothing_about_it():
+    for n in (100, 300, 1_000, 3_000, 50_000):
+        rules = Rules(1.0, 5.0, 9, 100, 9, "00")
+        assert len({telling_of(rules, n, rmse).decimals for rmse in (0.01, 0.3, 0.6, 1.0, 2.0, 4.0)}) == 1

@@ -155,3 +155,11 @@ def test_the_page_of_presence_tells_of_items_only():
     assert "What is in these uses" in page
     assert "Which" not in page
     assert "By items and" not in page
+
+
+def test_one_returned_order_makes_no_ratings_of_quantities(tmp_path):
+    orders = [(user, item, 1 + (user + item) % 3) for user, item in PAIRS]
+    path = csv(tmp_path / "o.csv", "customer_id,product_id,quantity", [*orders, ("3", "1", -2)])
+    with pytest.raises(SourceError, match="leave returned goods out"):
+        recloak.read(path)
+    assert recloak.read(path, values="ratings").kind is RATINGS

@@ -11,7 +11,7 @@ import pytest
 
 from recloak import related
 from recloak._cli.main import run
-from recloak._core.errors import InputError, RefusedError
+from recloak._core.errors import InputError, OptionError
 from recloak._related.history_writing import ledger_of
 from recloak._related.ledger_bytes import packed_holdings, packed_ids, unpacked_holdings, unpacked_ids
 from tests.library.small_world import small_ratings
@@ -97,8 +97,16 @@ def test_a_rating_dated_ahead_is_refused_and_counts_by_arrival_if_accepted(store
 
 
 def test_promising_less_is_refused_unless_asked_for_and_recorded(store):
-    for less in ({"delta": 0.5}, {"horizon": "29d"}, {"horizon": "100"}, {"min_support": 1}, {"top": 6}, {"window": 3}):
-        with pytest.raises(RefusedError, match=r"this promises less than the last release .*loosen=True"):
+    for less in (
+        {"delta": 0.5},
+        {"horizon": "29d"},
+        {"horizon": "100"},
+        {"min_support": 1},
+        {"top": 6},
+        {"window": 3},
+        {"evidence": "total"},
+    ):
+        with pytest.raises(OptionError, match=r"this promises less than the last release .*loosen=True"):
             related.publish(store, TABLE, **{**PROMISE, **less})
     made = related.publish(store, TABLE, delta=0.6, min_support=1, loosen=True)
     assert made.loosened == ("delta 0.4 to 0.6", "min_support 2 to 1")
@@ -193,3 +201,24 @@ def test_a_history_kept_without_a_ledger_is_taken_over(store, tmp_path):
         assert ledger is not None
         assert ledger.n_holdings == len(TABLE)
         assert related.verify(old, TABLE).coverage is not None
+
+
+def test_neither_evidence_nor_a_window_turns_into_something_else_unnoticed(tmp_path):
+    with related.History(tmp_path / "window.db") as store:
+        related.publish(store, TABLE, until=200, delta=0.4, min_support=2, window="all")
+        with pytest.raises(OptionError, match="window all to horizon 1h"):
+            related.publish(store, TABLE, delta=0.4, min_support=2, horizon="1h")
+
+
+def test_a_longer_horizon_is_refused_once_releases_were_pruned(tmp_path):
+    later = [row(900 + n, 1, 400 + 864_000 * n) for n in range(1, 4)]
+    nights = [pl.concat([TABLE, *later[:n]]) for n in range(4)]
+    promise: dict[str, Any] = {"delta": 0.4, "min_support": 2, "accept_times": True}
+    with related.History(tmp_path / "pruned.db") as store:
+        for night in nights[:3]:
+            related.publish(store, night, **promise, horizon="1d")
+        related.prune(store)
+        assert store.releases[0].number > 1
+        with pytest.raises(OptionError, match="releases that it covers were pruned"):
+            related.publish(store, nights[3], **promise, horizon="all")
+        related.publish(store, nights[3], **promise, horizon="1d")

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from recloak._mentions.draft_question import Said
 from recloak._service.advice import answer
 from recloak._service.schema import AdviceRequest
 from tests.service.helpers import World, advisor, problem
@@ -40,7 +41,7 @@ def test_known_mentions_are_those_of_the_token_s_user(tmp_path):
     world = World(tmp_path)
     earlier = dict(advisor().earlier)
     try:
-        advisor().earlier.update({3: [13]})
+        advisor().earlier.update({3: [Said(13)]})
         mine, other = (world.advise(world.token(user), items=[], k=5).json() for user in (3, 4))
     finally:
         advisor().earlier.clear()

@@ -169,7 +169,7 @@ def _dying(path, table):
         (("--history", "history.db", "--workers", "0"), "workers must be at least 1"),
         (("--history", "history.db", "--user", "who"), "how ratings are read (--user, --item, --reader"),
         (("--history", "empty.db"), "empty.db: not a history store that can be used"),
-        (("--history", "older.db"), "older.db: a store of format 0, this version reads format 1"),
+        (("--history", "older.db"), "older.db: a store of format 0, this version reads format 2"),
         (("--history", "history.db", "--titles", "blob.csv"), "blob.csv"),
         (("--history", "history.db", "--titles", "."), "."),
         (("--history", "history.db", "--tokens", "open.db"), "open.db: others than its owner may read or write it"),

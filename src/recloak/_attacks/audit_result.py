@@ -42,8 +42,8 @@ class Audit(Result):
     >>> import recloak
     >>> ratings = recloak.synth(users=30, items=20, ratings=200, seed=1)
     >>> found = recloak.audit(ratings, recloak.publish(ratings, k=3, seed=1), targets=9, known=[2], varied_at=2, seed=1)
-    >>> found, len(found.to_polars())
-    (<Audit: breached, 38 attacks, 3 breached, 8 not measured, 0 gates>, 38)
+    >>> found.verdict, found.promise, len(found.to_polars())
+    ('breached', 'pass', 38)
     """
 
     outcomes: tuple[Outcome, ...]

@@ -21,7 +21,7 @@ def read_submission(path: str | Path, rules: Rules) -> NDArray[np.float64]:
         raise SourceError(f"a submission must have every question from 1 to {n:,} once", file=Path(path))
     predictions = np.empty(n)
     predictions[questions - 1] = table["prediction"].fill_null(np.nan).to_numpy()
-    if np.isinf(predictions).any():
+    if np.isinf(predictions).any() or table["prediction"].is_nan().any():
         raise SourceError("a prediction must be a finite number or empty", file=Path(path))
     # Inside the scale: one prediction of a million would show its rating through any noise.
     return np.clip(predictions, rules.low, rules.high)

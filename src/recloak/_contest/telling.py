@@ -39,7 +39,9 @@ def telling_of(rules: Rules, n_board: int, typical: float) -> Telling:
     """Return how scores are told on a half of ``n_board`` ratings, at a typical root mean squared error."""
     sigma = NOISE * rules.span**2 * math.sqrt(rules.submissions) / (4 * max(n_board, 1))
     of_root = sigma / (2 * max(typical, 1e-9))
-    decimals = max(0, min(6, -math.floor(math.log10(max(of_root, 1e-9)))))
+    # By the rules alone: places that followed the exact score would tell which side of a border it lies on.
+    usual = sigma / (rules.span / 2)
+    decimals = max(0, min(6, -math.floor(math.log10(max(usual, 1e-9)))))
     return Telling(sigma, of_root, decimals)
 
 

@@ -26,10 +26,10 @@ checks it.
 
 ## Scores and the board
 
-The root mean squared error decides; the mean absolute error, nDCG@10 and coverage are told at the end. The board shows
-one line per team. It is about a secret half of the held-out ratings, has noise of about {decimals_note}, is rounded,
-and moves only when a team improves by more than that, so that nobody can read ratings off it. The other half decides in
-the end. A team may make {options.per_day} submissions in a day, and the board answers {options.submissions} in all.
+The root mean squared error decides. The board shows one line per team. It is about a secret half of the held-out
+ratings, has noise of about {decimals_note}, is rounded, and moves only when a team improves by more than that, so that
+ratings are hard to read off it. The other half decides in the end; then the order of the teams is told, and no scores.
+A team may make {options.per_day} submissions in a day, and the board answers {options.submissions} in all.
 
 Use of the data is bound to `{TERMS}`.
 """

@@ -52,7 +52,7 @@ class Exposure(Result):
 
     places: dict[str, float]  # by attacker: the place among all records, ties at their middle
     place: float  # before the attacker who comes nearest
-    nearest: str  # that attacker
+    closest: str  # that attacker
     k: int
     telling: tuple[Telling, ...]  # the mentions that give most away, the worst first
     leave_out: tuple[Telling, ...] | None  # each with the place once it and those before are gone; None: not enough
@@ -77,7 +77,7 @@ class Exposure(Result):
         plain = ("k", "in_dump", "n_records", "n_mentions", "n_own", "n_matched", "layout")
         return {
             "place": round(self.place, 1),
-            "nearest": self.nearest,
+            "closest": self.closest,
             "places": {name: round(place, 1) for name, place in self.places.items()},
             "hidden": self.place > self.k,
             "telling": [one.to_json() for one in self.telling],
@@ -130,7 +130,7 @@ def measure_exposure(
     return Exposure(
         places=dict(zip(names, places[0].tolist(), strict=True)),
         place=float(nearest[0]),
-        nearest=names[int(places[0].argmin())],
+        closest=names[int(places[0].argmin())],
         k=k,
         telling=tuple(_telling(titles, i, nearest[i + 1]) for i in order.tolist() if nearest[i + 1] > nearest[0]),
         leave_out=_leave_out(attack, titles, k, float(nearest[0])),

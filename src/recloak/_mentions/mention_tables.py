@@ -88,7 +88,7 @@ def _opinion_column(frame: pl.DataFrame, columns: dict[str, str], ratings: Ratin
 
 
 def _numbers(frame: pl.DataFrame, column: str | None, role: str) -> pl.Series:
-    if column is None or frame[column].dtype == pl.Null:
+    if column is None or frame[column].null_count() == len(frame):  # an empty column of a CSV has no type of its own
         return pl.Series(role, np.full(len(frame), np.nan, np.float32))
     if not frame[column].dtype.is_numeric():
         raise SourceError(f"a mention's {role} must be a number", value=str(frame[column].dtype))

@@ -41,6 +41,9 @@ def meaning_of(values: list[NDArray[np.float32]] | None, said: str | None, *, co
         return Meaning(PRESENCE, adds_up=True, note="no column holds a value")
     if sum(map(len, values)) < _ENOUGH and column is None:
         return Meaning(RATINGS, adds_up=False)
+    if column is not None:
+        why = f"the column {column!r} is one of counts; leave returned goods out, or say what it holds with values=..."
+        _require_counts(values, f" ({why})")
     low, high = min(float(part.min()) for part in values), max(float(part.max()) for part in values)
     if low == high:
         return Meaning(PRESENCE, adds_up=True, note=f"the value is {low:g} in every row")
@@ -74,9 +77,9 @@ def _middle(values: list[NDArray[np.float32]]) -> float:
     return float(np.median(np.concatenate([part[::step] for part in values])))
 
 
-def _require_counts(values: list[NDArray[np.float32]] | None) -> None:
+def _require_counts(values: list[NDArray[np.float32]] | None, why: str = "") -> None:
     for part in values or ():
         wrong = np.flatnonzero((part < 0) | (part > MOST_COUNT) | (part != np.floor(part)))
         if len(wrong):
-            rule = f"a count must be a whole number from 0 to {MOST_COUNT:,}"
+            rule = f"a count must be a whole number from 0 to {MOST_COUNT:,}{why}"
             raise SourceError(rule, value=float(f"{part[wrong[0]]:.7g}"))

@@ -66,17 +66,19 @@ class BoundOptions(Options):
             (self.delta > before.delta, f"delta {before.delta:g} to {self.delta:g}"),
             (self.min_support < before.min_support, f"min_support {before.min_support} to {self.min_support}"),
             (_most(self.knowledge) < _most(before.knowledge), f"knowledge {before.knowledge} to {self.knowledge}"),
-            (before.evidence == "total" and self.evidence != "total", f"evidence total to {self.evidence}"),
-            (self._reaches_less(before), f"{before._reach()} to {self._reach()}"),
+            # Neither meaning of the evidence implies the other: newcomers thin one out, old holders the other.
+            (before.evidence != self.evidence, f"evidence {before.evidence} to {self.evidence}"),
+            (self.reaches_less(before), f"{before._reach()} to {self._reach()}"),
         ]
         return [words for is_looser, words in told if is_looser]
 
     def _reach(self) -> str:
         return f"window {self.window_name}" if self.window else f"horizon {self.horizon}"
 
-    def _reaches_less(self, before: "BoundOptions") -> bool:
+    def reaches_less(self, before: "BoundOptions") -> bool:
+        """Tell whether this covers a shorter time than another promise, or one that cannot be compared with it."""
         if self.window or before.window:
-            return self.window is not None and (before.window is None or self.window < before.window)
+            return not (self.window and before.window and self.window >= before.window)
         (kind, length), (kind_before, length_before) = horizon_of(self.horizon), horizon_of(before.horizon)
         if "all" in (kind, kind_before):
             return kind_before == "all" and kind != "all"

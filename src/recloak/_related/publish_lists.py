@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from recloak._core.errors import InputError, RefusedError, SourceError
+from recloak._core.errors import InputError, OptionError, RefusedError, SourceError
 from recloak._core.results import Tabular, counted
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
@@ -153,15 +153,20 @@ class _Night:
 def _loosened(
     records: Sequence[ReleaseRecord], bound: BoundOptions, method: MethodOptions, *, allowed: bool
 ) -> list[str]:
-    """Return in words what is promised less than at the last release; raise RefusedError unless that is allowed."""
+    """Return in words what is promised less than at the last release; raise OptionError unless that is allowed."""
     if not records:
         return []
     last = records[-1]
+    if records[0].number > 1 and last.policy.reaches_less(bound):
+        raise OptionError(
+            "a longer horizon than the last release's cannot be proved: releases that it covers were pruned; "
+            "keep the horizon, or begin a new history"
+        )
     words = bound.loosened_from(last.policy)
     if method.top > last.top:
         words.append(f"top {last.top} to {method.top}")
     if words and not allowed:
-        raise RefusedError(f"this promises less than the last release ({', '.join(words)}); pass loosen=True to do so")
+        raise OptionError(f"this promises less than the last release ({', '.join(words)}); pass loosen=True to do so")
     return words
 
 

@@ -53,7 +53,7 @@ def make_release(
     The true lists are those of the ranking under the static rule.
     """
     if method.literal and (bound.evidence != "total" or not bound.window):
-        raise OptionError("literal=True follows theorem 1 to the letter and needs evidence='total' and a window")
+        raise OptionError("literal=True follows theorem 1 to the letter and needs evidence='total'")
     ranking = supported(ranking, holders, time, bound.min_support)
     started, used = clock.perf_counter(), clock.process_time()
     lists = _lists(before, ranking, holders, time, bound, method)

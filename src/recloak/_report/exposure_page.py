@@ -24,7 +24,7 @@ def exposure_page(result: Exposure, *, source: str, provenance: Provenance = ())
 
 
 def _verdict(result: Exposure) -> PageVerdict:
-    who = ALGORITHM_NAMES.get(result.nearest, result.nearest)
+    who = ALGORITHM_NAMES.get(result.closest, result.closest)
     place = _place(result.place)
     headline = f"Your posts put you at {place} of {plural(result.n_records, 'record')}."
     text = f"So says the attacker who comes nearest ({who}). {_NOT_LOOKED_AT}"

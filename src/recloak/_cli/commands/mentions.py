@@ -147,7 +147,7 @@ def exposure(ratings: str, posts: str, public: str, out: Path | None, as_json: b
 def _print_exposure(found: Exposure) -> None:
     click.echo(
         f"{found.n_mentions:,} mentions put you at place {found.place:,.1f} of {found.n_records:,} records "
-        f"(attacker: {found.nearest})."
+        f"(attacker: {found.closest})."
     )
     for one in found.telling:
         click.echo(f"  without {one.title}: place {one.place:,.1f}")
