@@ -40,7 +40,7 @@ _REFUSED = {
     b"\x1f\x9d": "is compressed with compress; unpack it first, or use gzip or zstd",
     b"7z\xbc\xaf": "is a 7z archive; unpack it first",
     b"%PDF": "is a PDF, not a table of ratings",
-    b"SQLite format 3": "is an SQLite database, not a table of ratings; export the table as CSV",
+    b"SQLite format 3": "is an SQLite database; name it as sqlite:///FILE",
     b"{": "is JSON over several lines; write one object a line (JSON Lines), CSV or Parquet",
     b"[": "is a list in JSON; write one object a line (JSON Lines), CSV or Parquet",
     b"<": "is a web page or XML, not a table of ratings",

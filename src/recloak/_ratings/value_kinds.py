@@ -15,7 +15,7 @@ from recloak._core.errors import InputError
 if TYPE_CHECKING:
     from recloak._ratings.model import Ratings
 
-OVERRIDE = "values=... says otherwise"
+OVERRIDE = "values=... overrides this"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,4 +81,5 @@ def require_kind(ratings: Ratings, kinds: Iterable[ValueKind], step: str) -> Non
     """Raise InputError if a step does not take values of this kind."""
     taken = [kind.name for kind in kinds]
     if ratings.kind.name not in taken:
-        raise InputError(f"{step} takes {' or '.join(taken)}, but this source holds {ratings.kind.name}; {OVERRIDE}")
+        held = f"this source holds {ratings.kind.name}; pass values='ratings' if these are ratings"
+        raise InputError(f"{step} takes {' or '.join(taken)}, but {held}")
