@@ -39,8 +39,9 @@ def _print(verdict: HistoryVerdict) -> None:
 
     answer = verdict.to_json()
     reach = f"window {answer['window']}" if answer["horizon"] is None else f"horizon {answer['horizon']}"
+    breach = f"largest breach {answer['max_breach']:.4f}" if answer["pairs_checked"] else "no breach was measured"
     click.echo(
-        f"{answer['verdict']}: largest breach {answer['max_breach']:.4f}, delta {answer['delta']} "
+        f"{answer['verdict']}: {breach}, delta {answer['delta']} "
         f"({answer['evidence']}, {reach}), entries resting on at least {answer['min_support']} people."
     )
     _print_looked(answer)
