@@ -182,6 +182,7 @@ def test_mistakes_get_one_sentence(source, tmp_path, capsys):
     store, plain = tmp_path / "history.db", tmp_path / "plain.csv"
     plain.write_text("user,item,rating\n1,1,5\n2,1,3\n")
     assert "need ratings with times" in sentence(capsys, "publish", store, plain)
+    assert not store.exists()
     answer(capsys, "publish", store, source, "--until", 300)
     assert "yet to come, got time 99999999999" in sentence(capsys, "publish", store, source, "--until", 99999999999)
     assert "must not be older" in sentence(capsys, "publish", store, source, "--until", 200)

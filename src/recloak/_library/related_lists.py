@@ -14,7 +14,7 @@ from recloak._ratings.table_input import as_polars
 from recloak._related import publish_lists
 from recloak._related.history import record_of, table_of, without_gaps
 from recloak._related.lists import RelatedLists, lists_from_table, named_lists, read_lists
-from recloak._related.model import Lists
+from recloak._related.model import Lists, require_times
 from recloak._related.options import MethodOptions, SimilarityOptions
 from recloak._related.publish_lists import PublishedRelease
 from recloak._related.similarity import nearest
@@ -180,6 +180,7 @@ def publish(
     how.require_publishable()
     options = SimilarityOptions(similarity=similarity, shrinkage=shrinkage, min_support=min_support)
     seconds, ratings = None if until is None else as_seconds(until), as_ratings(source)
+    require_times(ratings)  # before a store is made for them
     given = None if lists is None else _given_lists(lists, ratings.item_ids)
     with opened(history, create=True) as store:
         return publish_lists.publish(
