@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from recloak import related
-from recloak._core.errors import RecloakError
+from recloak._core.errors import OptionError, RecloakError
 from recloak._related.history import published
 from recloak._related.history_writing import ledger_of, seals_of
 from recloak._related.model import Holders, ListRelease
@@ -121,8 +121,20 @@ def live(rng: np.random.Generator, store: related.History, n_nights: int) -> Wor
             world.rate(n_users, n_items)
         for _ in range(1 + (rng.random() < 0.3)):  # and sometimes a retry
             if any(user in {u for u, _ in world.seen} for user, _ in world.rows) or not world.seen:
-                world.publish(store, policy, loosen=True)
+                policy = publish_or_keep(world, store, policy)
     return world
+
+
+def publish_or_keep(world: World, store: related.History, policy: dict) -> dict:  # type: ignore[type-arg]
+    """Publish and return the promise; one that pruning made impossible to prove is refused, and the last is kept."""
+    try:
+        world.publish(store, policy, loosen=True)
+    except OptionError as error:
+        if "were pruned" not in str(error):
+            raise
+        policy = world.policies[-1]
+        world.publish(store, policy, loosen=True)
+    return policy
 
 
 def is_passed_or_refused(store: related.History, world: World) -> bool:
