@@ -67,7 +67,7 @@ def within(value: object, seen: set[int]) -> list[object]:
 @given(st.integers(0, 10_000))
 def test_no_value_shows_an_id_a_rating_or_a_group(seed):
     ratings = some_ratings(seed)
-    secrets = [*ratings.user_ids.ids, *ratings.item_ids.ids, *(f"{value:.4f}"[:5] for value in ratings.values)]
+    secrets = [*ratings.user_ids.ids, *ratings.item_ids.ids, *(f"{value:.7f}"[:7] for value in ratings.values)]
     for name, value in values_of(ratings).items():
         for one in within(value, set()):
             text = shown(one)
