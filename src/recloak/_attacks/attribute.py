@@ -21,7 +21,7 @@ _RIDGE = 0.03  # of the mean squared length of a row
 
 
 def attribute(public: Public, classes: NDArray[np.integer], stream: np.random.Generator) -> Hits:
-    """Tell the most frequent class from the others by the rows of groups that were not learned from."""
+    """Separate the most frequent class from the others by the rows of groups that were not learned from."""
     known = classes >= 0
     if len(np.unique(classes[known])) < 2:
         raise InputError("the attribute has fewer than two values")

@@ -133,7 +133,7 @@ def _has_all(columns, items, ratings, profile, tolerance):  # type: ignore[no-un
 
 @njit(cache=True, nogil=True, inline="always")
 def _rarest(columns, items):  # type: ignore[no-untyped-def]
-    """Give the item that the fewest profiles have, the first of several."""
+    """Return the item that the fewest profiles have, the first of several."""
     rarest = items[0]
     for item in items:
         if columns.indptr[item + 1] - columns.indptr[item] < columns.indptr[rarest + 1] - columns.indptr[rarest]:
@@ -186,7 +186,7 @@ def _round_off(scores):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, inline="always")
 def _moments(scores, weights):  # type: ignore[no-untyped-def]
-    """Give best, next best and the standard deviation over the users."""
+    """Return best, next best and the standard deviation over the users."""
     best, second, total, square, users = -1.0, -1.0, 0.0, 0.0, 0
     for p in range(len(scores)):
         s, w = scores[p], weights[p]
@@ -202,7 +202,7 @@ def _moments(scores, weights):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _count(scores, weights, mark):  # type: ignore[no-untyped-def]
-    """Count users and profiles above a mark and at it, and give the first profile at it."""
+    """Count users and profiles above a mark and at it, and return the first profile at it."""
     users_above, users_at, profiles_above, profiles_at, first = 0, 0, 0, 0, -1
     for p in range(len(scores)):
         if scores[p] > mark:

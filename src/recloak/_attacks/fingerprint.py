@@ -46,13 +46,13 @@ def fingerprint(public: Public, ratings: Ratings, *, rng: Rng = None) -> Hits:
 
 
 def _place(public: Public, cells: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Give the profile and the item of each cell."""
+    """Return the profile and the item of each cell."""
     columns, items = columns_of(public), np.searchsorted(public.indptr, cells, side="right") - 1
     return columns.holders[cells - columns.shift[items]], items
 
 
 def _prior_key(public: Public, profiles: NDArray[np.int32], items: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give a number to what is known without the label: the group's size and how widespread the item is."""
+    """Return one number for what is known without the label: the group's size and how widespread the item is."""
     spread = np.diff(public.indptr)
     bins = np.searchsorted(np.quantile(spread, np.linspace(0, 1, _SPREAD_BINS + 1)[1:-1]), spread)
     return _combine(public.weights[profiles], bins[items])

@@ -53,7 +53,7 @@ def parse_gate(text: str) -> Gate:
 
 
 def named_by(gate: Gate, outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Give the outcomes that a gate names; none at all is an error of the gate, not a pass."""
+    """Return the outcomes that a gate names; none at all is an error of the gate, not a pass."""
     outcomes = list(outcomes)
     named = [one for one in outcomes if one.name == gate.name and gate.known in (None, one.known)]
     if not named:

@@ -44,7 +44,7 @@ def homogeneity(public: Public, clues: Clues, ratings: Ratings) -> Hits:
 
 
 def _pinned(public: Public, clues: Clues) -> NDArray[np.bool_]:
-    """Tell for each target whether exactly one profile remains, and it is the target's."""
+    """Return, for each target, whether exactly one profile remains, and it is the target's."""
     by_items = match(public, clues, ANY_LABEL)
     by_labels = match(public, clues, step_of(public.scale))
     return ((by_items.n_profiles == 1) & by_items.has_own) | ((by_labels.n_profiles == 1) & by_labels.has_own)

@@ -252,7 +252,7 @@ class _Tally:
 
 
 def _is_right(estimate: NDArray[np.floating], truth: NDArray[np.float32], ratings: Ratings) -> NDArray[np.bool_]:
-    """Tell where an estimate, brought to the scale, is the true rating."""
+    """Return where an estimate, brought to the scale, is the true rating."""
     step = step_of(ratings.scale)
     rounded = np.clip(np.round(estimate / step) * step, ratings.scale.low, ratings.scale.high)
     return np.abs(rounded - truth) < step / 2

@@ -48,7 +48,7 @@ def above_cap(public: Public, ratings: Ratings, cap: float) -> tuple[Hits, float
 
 
 def betting_on_the_popular(ratings: Ratings, targets: NDArray[np.integer]) -> float:
-    """Give the success of somebody who bets on the ten most rated items without looking at the release."""
+    """Return the success of somebody who bets on the ten most rated items without looking at the release."""
     popular = np.argsort(-ratings.popularity, kind="stable")[:N_BETS]
     return bets_won(np.tile(popular, (len(targets), 1)), ratings, targets).rate
 
@@ -83,7 +83,7 @@ def bets_right(bets: NDArray[np.int64], ratings: Ratings, targets: NDArray[np.in
 
 
 def _confidence(public: Public, ratings: Ratings, k: int) -> dict[str, Any]:
-    """Give the share of real raters per released cell, and what the theorems say about it."""
+    """Return the share of real raters per released cell, and what the theorems say about it."""
     possible, counted = count_cells(public, ratings)
     share, cells = possible[counted > 0], counted[counted > 0]  # (n_kinds,) the shares there are, the cells of each
     rated, p = share > 0, ratings.density
@@ -108,7 +108,7 @@ def _mean(x: NDArray[Any], cells: NDArray[np.int64]) -> float:
 
 
 def _quantile(share: NDArray[np.float64], cells: NDArray[np.int64], q: float) -> float:
-    """Give the smallest share that at least a part q of the cells do not exceed."""
+    """Return the q-quantile of the shares: the smallest that a fraction q of the cells does not exceed."""
     return float(np.quantile(share, q, weights=cells, method="inverted_cdf")) if len(share) else 0.0
 
 

@@ -78,7 +78,7 @@ def membership(
     model: GroupModel, ratings: Ratings, targets: NDArray[np.integer], *, known: int, stream: np.random.Generator,
     held_out: OutsideRatings | None = None,
 ) -> tuple[Hits, tuple[Line, ...]]:  # fmt: skip
-    """Tell members from people who are not in the data, knowing so many ratings of each."""
+    """Separate members from people who are not in the data, knowing so many ratings of each."""
     if model.public.n_profiles < 2 or len(targets) < _FOLDS:
         raise InputError(f"membership needs two groups and {_FOLDS} people at least")
     memory = item_memory(model, ratings) if model.public.is_complete else None

@@ -160,7 +160,7 @@ class Public:
 
 
 def step_of(scale: Scale) -> float:
-    """Give the step of a scale, a tenth of it where it has none."""
+    """Return the step of a scale, a tenth of it where it has none."""
     return scale.step or scale.span / 10 or 1.0
 
 
@@ -288,5 +288,5 @@ class Hits:
 
 
 def expected_share(chances: NDArray[np.float64]) -> Share:
-    """Give the share of targets hit, where each is hit with its own chance (ties are broken by lot)."""
+    """Return the share of targets hit, where each is hit with its own probability (ties are broken at random)."""
     return wilson(float(chances.sum()), len(chances))

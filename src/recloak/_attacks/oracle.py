@@ -43,11 +43,11 @@ class AskerKnowledge:
     n_users: int
 
     def weight(self, item: Item) -> float:
-        """Give what Scoring adds to whoever rated an item: ``log(1 - (raters - 1) / |U|) - log 0.05``."""
+        """Return what Scoring adds for each rater of an item: ``log(1 - (raters - 1) / |U|) - log 0.05``."""
         return math.log(1 - (self.raters[item] - 1) / self.n_users) - math.log(_FLOOR)
 
     def always_heard(self) -> set[Item]:
-        """Give the items that are not so popular that an adaptive attacker ignores them."""
+        """Return the items that are not so popular that an adaptive attacker ignores them."""
         ranked = sorted(self.raters, key=lambda item: -self.raters[item])
         return set(ranked[math.ceil(_MOST_HEARD * len(ranked)) + 1 :])
 
@@ -92,7 +92,7 @@ def probe(ask: Ask, knowledge: AskerKnowledge, item: Item, *, most: int = 60) ->
 
 
 def _balanced(knowledge: AskerKnowledge, item: Item) -> Iterator[list[Item]]:
-    """Give drafts in which the user outweighs the target, but not if the target rated the item as well.
+    """Return drafts in which the user outweighs the target, but not if the target rated the item as well.
 
     As many known items as own ones, all as rare as can be: few others come near.
     """

@@ -61,19 +61,19 @@ def read_padded(table: PaddedTable, groups: IdMap, item_ids: IdMap) -> NDArray[n
 
 
 def _values(path: Path) -> NDArray[np.float32]:
-    """Give the different labels, ascending."""
+    """Return the different labels, ascending."""
     found = pl.scan_parquet(path).select(pl.col("rating").cast(pl.Float32).unique()).collect(engine="streaming")
     return found["rating"].sort().to_numpy()
 
 
 def _is_table(piece: pl.DataFrame, n_items: int) -> bool:
-    """Tell whether a piece lists whole groups one after the other, the items of each in the same order."""
+    """Return whether a piece lists whole groups one after the other, the items of each in the same order."""
     lengths, items = piece["group"].rle().struct.field("len"), piece["item"].to_physical()
     return bool((lengths == n_items).all()) and items.slice(n_items).equals(items.head(len(items) - n_items))
 
 
 def group_numbers(ids: pl.Series, groups: IdMap) -> NDArray[np.int32]:
-    """Give the inside numbers of the groups of some rows."""
+    """Return the inside numbers of the groups of some rows."""
     numbers = groups.encode(ids)
     if (numbers < 0).any():
         raise SourceError("the profiles have a group that has no members")
@@ -81,7 +81,7 @@ def group_numbers(ids: pl.Series, groups: IdMap) -> NDArray[np.int32]:
 
 
 def item_numbers(ids: pl.Series, item_ids: IdMap) -> NDArray[np.int32]:
-    """Give the inside numbers of the items of some rows."""
+    """Return the inside numbers of the items of some rows."""
     numbers = item_ids.encode(ids)
     if (numbers < 0).any():
         strange = ids[int(np.argmax(numbers < 0))]
@@ -91,7 +91,7 @@ def item_numbers(ids: pl.Series, item_ids: IdMap) -> NDArray[np.int32]:
 
 @njit(cache=True, inline="always")
 def _code(values, label):  # type: ignore[no-untyped-def]
-    """Give the code of a label that is among the values."""
+    """Return the code of a label that is among the values."""
     low, high = 0, len(values) - 1
     while low < high:
         middle = (low + high) // 2

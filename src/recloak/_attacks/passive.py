@@ -77,7 +77,7 @@ def attack(
     window: int = 4,
     rng: Rng = None,
 ) -> list[PassiveCurve]:
-    """Run every variant against each release and the one before it, and give its curve over all of them."""
+    """Run every variant against each release and the one before it, and return its curve over all of them."""
     require_times(ratings)
     if len(releases) < 2:
         raise InputError(f"an observer compares two releases, got {len(releases)}")

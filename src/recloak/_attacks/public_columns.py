@@ -35,7 +35,7 @@ def columns_of(public: Public, *, timed: bool = False) -> PublicColumns:
 
 @njit(cache=True, nogil=True, inline="always")
 def place_of(columns, item, profile):  # type: ignore[no-untyped-def]
-    """Give the cell of a profile in the column of an item, or -1."""
+    """Return the cell of a profile in the column of an item, or -1."""
     low, stop = columns.indptr[item], columns.indptr[item + 1]
     if columns.complete:
         return low + profile
@@ -50,7 +50,7 @@ def place_of(columns, item, profile):  # type: ignore[no-untyped-def]
 
 
 def labels_for(public: Public, profiles: NDArray[np.integer], items: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Give the label of each (profile, item) pair, nan where the profile lacks the item."""
+    """Return the label of each (profile, item) pair, nan where the profile lacks the item."""
     if public.factors is not None:
         return public.factors.cells(profiles, items)
     found = np.full(len(items), np.nan, np.float32)
@@ -104,7 +104,7 @@ def _by_label(columns, weights):  # type: ignore[no-untyped-def]
 
 
 def item_means(public: Public) -> NDArray[np.float64]:
-    """Give the mean label of each item, each user counting once; nan where nobody has it."""
+    """Return the mean label of each item, each user counting once; nan where nobody has it."""
     count, total = _sums(public)
     return np.divide(total, count, out=np.full(public.n_items, np.nan), where=count > 0)
 

@@ -99,7 +99,7 @@ def _ask_members(share, n_shares, members, rows, profiles, items, n_raters, tota
 
 
 def rows_of(public: Public, profiles: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Give the released rows of a few profiles, `NOT_RELEASED` (nan) where they lack an item: (len, n_items)."""
+    """Return the released rows of a few profiles, `NOT_RELEASED` (nan) where they lack an item: (len, n_items)."""
     if public.factors is not None:
         return public.factors.block(profiles, slice(None))
     distinct, place = np.unique(profiles.astype(np.int32, copy=False), return_inverse=True)

@@ -61,7 +61,7 @@ def _kernel(public: Public, rating_scale: float, short: float) -> Kernel:
 
 
 def _shortness(public: Public) -> NDArray[np.float64]:
-    """Give log(longest / length) of each profile: nothing where all are equally long, as in a padded release."""
+    """Return log(longest / length) of each profile: nothing where all are equally long, as in a padded release."""
     long = np.maximum(lengths(public), 1)
     return np.log(long.max(initial=1) / long)
 

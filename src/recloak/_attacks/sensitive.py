@@ -14,7 +14,7 @@ from recloak._ratings.model import Ratings
 
 
 def sensitive(model: GroupModel, ratings: Ratings, items: NDArray[np.bool_], targets: NDArray[np.integer]) -> Hits:
-    """Tell the targets who rated any of the items from the others, their groups being known."""
+    """Separate targets who rated any of the items from the others, knowing their groups."""
     rated = np.array([bool(items[ratings.items[ratings.row(int(user))]].any()) for user in targets])
     if rated.all() or not rated.any():
         raise InputError("all of the targets, or none, rated a sensitive item")

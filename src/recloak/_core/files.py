@@ -35,7 +35,7 @@ class Place:
 
 @contextmanager
 def written_file(path: str | Path, *, mode: int = 0o644) -> Iterator[Path]:
-    """Give a path to write to; it becomes ``path`` when the block ends well, and vanishes when it does not."""
+    """Yield a path to write to; it becomes ``path`` when the block ends well, and vanishes when it does not."""
     target = Path(path)
     require_file_place(target)
     aside = _kept_aside(target)
@@ -52,7 +52,7 @@ def written_file(path: str | Path, *, mode: int = 0o644) -> Iterator[Path]:
 
 @contextmanager
 def written_folder(path: str | Path, *, mode: int = 0o755, replace: bool = False) -> Iterator[Path]:
-    """Give a new folder to fill; it becomes ``path`` when the block ends well, and vanishes when it does not.
+    """Yield a new folder to fill; it becomes ``path`` when the block ends well, and vanishes when it does not.
 
     An existing non-empty ``path`` is refused unless ``replace`` is set; then it is swapped out whole.
     """
@@ -62,7 +62,7 @@ def written_folder(path: str | Path, *, mode: int = 0o755, replace: bool = False
 
 @contextmanager
 def written_folders(*places: Place) -> Iterator[list[Path]]:
-    """Give new folders to fill; they go into place in the order given when the block ends well, or vanish, all of them.
+    """Yield new folders to fill; they go into place in the order given when the block ends well, or all vanish.
 
     Only a kill between two moves can leave the first ones without the last.
     """
@@ -86,7 +86,7 @@ def written_folders(*places: Place) -> Iterator[list[Path]]:
 
 @contextmanager
 def scratch_folder(beside: str | Path) -> Iterator[Path]:
-    """Give a hidden folder beside a target for work that only its owner may see; it vanishes when the block ends."""
+    """Yield a hidden folder beside a target for work that only its owner may see; it vanishes when the block ends."""
     scratch = _kept_aside(Path(beside))
     try:
         scratch.mkdir(mode=0o700)
@@ -102,7 +102,7 @@ def clear_away() -> None:
 
 
 def sha256_of(path: str | Path) -> str:
-    """Give the SHA-256 of a file's bytes in hexadecimal, reading it in blocks."""
+    """Return the SHA-256 of a file's bytes in hexadecimal, reading it in blocks."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -160,7 +160,7 @@ def _remove(aside: Path) -> None:
 
 
 def _is_dead(partial: Path) -> bool:
-    """Tell whether the process that named this partial file has ended."""
+    """Return whether the process that named this partial file has ended."""
     pid = partial.name.removesuffix(_PARTIAL).rsplit(".", 1)[-1].split("-")[0]
     if not pid.isdigit():
         return False

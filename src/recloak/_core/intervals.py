@@ -26,7 +26,7 @@ class Share:
     n: int
 
     def to_json(self) -> dict[str, Any]:
-        """Give ``rate``, ``low``, ``high`` and ``n``."""
+        """Return ``rate``, ``low``, ``high`` and ``n``."""
         return {"rate": self.rate, "low": self.low, "high": self.high, "n": self.n}
 
 

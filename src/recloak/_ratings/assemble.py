@@ -202,7 +202,7 @@ def _counts(chunks: list[RowChunk], shift: int, n_buckets: int) -> NDArray[np.in
 
 
 def _is_by_user(chunks: list[RowChunk]) -> bool:
-    """Tell whether the users' codes never fall, as in most data sets."""
+    """Return whether the users' codes never fall, as in most data sets."""
     ends = [(chunk.users[0], chunk.users[-1]) for chunk in chunks if len(chunk)]
     meet = all(last <= first for (_, last), (first, _) in pairwise(ends))
     return meet and all((chunk.users[:-1] <= chunk.users[1:]).all() for chunk in chunks)

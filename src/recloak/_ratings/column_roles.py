@@ -44,7 +44,7 @@ def fold(name: str) -> str:
 
 
 def is_known(name: str) -> bool:
-    """Tell whether a name is one of those that data sets give to a column."""
+    """Return whether a name is one of those that data sets give to a column."""
     folded = fold(name)
     return any(folded in names for names in NAMES.values())
 
@@ -91,7 +91,7 @@ def _recognised(role: str, names: Sequence[str]) -> str | None:
 
 
 def _is_likely(role: str, folded: str) -> bool:
-    """Tell whether an unknown name may be the item (some other id) or the rating, if it is the only such column."""
+    """Return whether an unknown name may be the item (some other id) or the rating, if it is the only such column."""
     if role == "item":
         return folded.endswith("id") and folded not in _NO_ITEM
     return folded.endswith(("rating", "score", "stars"))

@@ -41,7 +41,7 @@ _POSTGRES_TYPES: dict[int, pl.DataType] = {
 
 
 def is_database(source: object) -> bool:
-    """Tell whether a source is the URL of a database."""
+    """Return whether a source is the URL of a database."""
     return isinstance(source, str) and _URL.match(source) is not None
 
 
@@ -121,7 +121,7 @@ def _quoted_path(name: str) -> str:
 
 @contextmanager
 def _telling(title: str, *errors: type[BaseException]) -> Iterator[None]:
-    """Tell in one sentence what a database refuses; only the first line of its words, which may quote the query."""
+    """Return one sentence on what a database refuses; only its first line, because the rest may quote the query."""
     try:
         yield
     except errors as error:

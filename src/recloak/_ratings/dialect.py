@@ -41,7 +41,7 @@ class Dialect:
         return self
 
     def splits_like(self, other: Dialect) -> bool:
-        """Tell whether rows of both are read in the same way."""
+        """Return whether rows of both are read in the same way."""
         ours, theirs = (
             replace(dialect, n_head=0, has_header=False, note=None, value_name=None) for dialect in (self, other)
         )
@@ -174,7 +174,7 @@ def _refuse_rows_in_comments(comments: list[Record], row: list[str], rating: int
 
 
 def _is_header(rows: list[list[str]], options: ReadOptions) -> bool:
-    """Tell a header: it has a name that was given or is known, or holds no number although the row after it does."""
+    """Return whether a row is a header: it has a given or known name, or holds no number although the next row does."""
     first = [name.strip() for name in rows[0]]
     given = [name for name in options.columns().values() if name not in (None, NO_TIME)]
     if any(name in first and not name.isdigit() for name in given if name):
@@ -264,5 +264,5 @@ def _are(rows: list[list[str]], place: int, form: re.Pattern[str]) -> bool:
 
 
 def _all_times(rows: list[list[str]], place: int) -> bool:
-    """Tell whether a column can only be times: dates, or seconds after 1973."""
+    """Return whether a column can only be times: dates, or seconds after 1973."""
     return all((seconds_of(row[place]) or 0) >= 100_000_000 for row in rows)

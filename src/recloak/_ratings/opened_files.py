@@ -113,7 +113,7 @@ def too_long(longest: int) -> str:
 
 
 def is_packed(path: Path) -> bool:
-    """Tell whether a regular file is packed by gzip or zstd."""
+    """Return whether a regular file is packed by gzip or zstd."""
     with path.open("rb") as raw:
         return raw.read(4).startswith(tuple(_PACKED))
 

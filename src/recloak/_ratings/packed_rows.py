@@ -134,7 +134,7 @@ class PackedRows:
         return np.flatnonzero(self._rated) / 2 + self._layout.rating_low
 
     def close(self) -> None:
-        """Let the threads go, whatever they are doing."""
+        """Shut the threads down without waiting for them."""
         self._pool.shutdown(cancel_futures=True)
 
     def finish(self) -> tuple[Any, ...]:

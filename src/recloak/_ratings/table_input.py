@@ -160,7 +160,7 @@ def _tables(reader: Reader, sample: Sample) -> Iterator[Any]:
 
 @contextmanager
 def _telling(reader: Reader, file: SourceFile) -> Iterator[None]:
-    """Tell in one sentence what a parsing library raises, a panic of its own included."""
+    """Return one sentence for what a parsing library raised, also if it panicked."""
     try:
         yield
     except FAILURES as error:

@@ -71,7 +71,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def are_dates(times: NDArray[np.int64]) -> bool:
-    """Tell whether numbers taken for seconds are all calendar dates written as numbers, which cannot be seconds too.
+    """Return whether numbers taken for seconds are all calendar dates written as numbers, which cannot be seconds too.
 
     Seconds of real ratings are none of these: the first three kinds lie in 1970, 1976 and after 2030, the last beyond
     the year 2500, and of any other seconds most have no such month and day.

@@ -229,7 +229,7 @@ def _check_format(engine: sa.Engine, name: str, *, create: bool) -> None:
 
 
 def _make_private(engine: sa.Engine) -> None:
-    """Let only the owner read an SQLite file, if it is ours to say so."""
+    """Make an SQLite file readable by its owner only, if we may."""
     if engine.dialect.name == "sqlite" and engine.url.database:
         with suppress(PermissionError):
             Path(engine.url.database).chmod(0o600)

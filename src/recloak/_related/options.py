@@ -76,7 +76,7 @@ class BoundOptions(Options):
         return f"window {self.window_name}" if self.window else f"horizon {self.horizon}"
 
     def reaches_less(self, before: "BoundOptions") -> bool:
-        """Tell whether this covers a shorter time than another promise, or one that cannot be compared with it."""
+        """Return whether this covers a shorter time than another promise, or one that cannot be compared with it."""
         if self.window or before.window:
             return not (self.window and before.window and self.window >= before.window)
         (kind, length), (kind_before, length_before) = horizon_of(self.horizon), horizon_of(before.horizon)

@@ -105,7 +105,7 @@ def _peel(columns, norms, gaps, left, centre, total, taken, group, labels):  # t
 
 @njit(cache=True, nogil=True, inline="always")
 def _close_up(left, columns, norms, gaps, taken, n):  # type: ignore[no-untyped-def]
-    """Fill the places taken with the last ones that are left; give how many are left."""
+    """Fill the places taken with the last ones that are left; return how many are left."""
     for place in taken:
         while n > 0 and left[n - 1] < 0:
             n -= 1

@@ -18,7 +18,7 @@ _SAMPLE = 512  # points that a node looks at to choose its direction
 def even_bins(
     points: NDArray[np.float32], *, size: int, unit: int, stream: np.random.Generator, power: int = 1
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give an order of the points and the starts of the bins in it; a bin holds at most ``size`` (at least 2 units)."""
+    """Return an order of the points and the starts of the bins in it; a bin holds up to ``size`` (at least 2 units)."""
     order = np.arange(len(points))
     bounds = np.array([0, len(points)])
     limit = max(size, 2 * unit - 1)

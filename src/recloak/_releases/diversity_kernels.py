@@ -82,7 +82,7 @@ def _holders(items, chosen, bits, enough):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _feed(items, chosen, bits, order, missing_groups):  # type: ignore[no-untyped-def]
-    """Give the chosen items to further groups: those that lack the fewest of them, nearest first."""
+    """Add the chosen items to further groups: those that lack the fewest of them, nearest first."""
     for lacking in range(1, len(chosen) + 1):
         for group in order:
             n = 0

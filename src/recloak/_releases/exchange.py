@@ -241,7 +241,7 @@ def exchange_bins(
     near: int,
     rounds: int,
 ) -> float:
-    """Exchange members inside each bin of groups, changing the labels in place, and give the gain.
+    """Exchange members inside each bin of groups, changing the labels in place, and return the gain.
 
     ``groups`` are firsts and users: group g holds ``users[firsts[g]:firsts[g + 1]]``; ``bins`` are order and starts:
     bin b holds the groups ``order[starts[b]:starts[b + 1]]``.
@@ -279,7 +279,7 @@ def _exchange_bins(
 
 @njit(cache=True, nogil=True)
 def _exchange(groups, lists, near, gaps, k, rounds):  # type: ignore[no-untyped-def]
-    """Go up to ``rounds`` times over all points of a bin and give the gain; ``near`` and ``gaps`` are room to work in.
+    """Go up to ``rounds`` times over all points of a bin and return the gain; ``near`` and ``gaps`` are work space.
 
     What it calls is written into it, one level deep: as functions of their own they would be compiled again with each
     caller, and the tuple of groups is dear to hand over.

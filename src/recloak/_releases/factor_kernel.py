@@ -45,19 +45,19 @@ def add_outer_tile(_context, gathered, n, row, column, sums):  # type: ignore[no
 
 
 def _data_and_width(context: Any, builder: Any, kind: Any, value: Any) -> tuple[Any, Any]:
-    """Give an array's first element and its number of columns."""
+    """Return an array's first element and its number of columns."""
     array = context.make_array(kind)(context, builder, value)
     return array.data, builder.extract_value(array.shape, 1)
 
 
 def _vector_at(builder: Any, data: Any, corner: Any, width: Any, i: int) -> Any:
-    """Give the place of the 8 sums in row i of the tile."""
+    """Return the place of the 8 sums in row i of the tile."""
     offset = builder.add(corner, builder.mul(width, ir.Constant(_INDEX, i)))
     return builder.bitcast(builder.gep(data, [offset]), _VECTOR.as_pointer())
 
 
 def _loop(builder: Any, data: Any, width: Any, n: Any, row: Any, column: Any, starts: list[Any]) -> list[Any]:
-    """Run over the gathered rows with the tile's sums in registers, and give the sums."""
+    """Run over the gathered rows with the tile's sums in registers, and return the sums."""
     before, body, after = builder.block, builder.append_basic_block("rows"), builder.append_basic_block("summed")
     builder.branch(body)
     builder.position_at_end(body)
@@ -87,5 +87,5 @@ def _repeated(builder: Any, data: Any, left: Any, i: int) -> Any:
 
 
 def _add_product(builder: Any, left: Any, right: Any, total: Any) -> Any:
-    """Give total + left * right with one rounding, on every processor (see `ordered_sums`)."""
+    """Return total + left * right with one rounding, on every processor (see `ordered_sums`)."""
     return fused_vectors(builder, left, right, total)

@@ -198,7 +198,7 @@ class FactorProfiles:
         return np.full(self.tables.shape[0], self.n_items, np.int64)
 
     def rows(self, groups: NDArray[np.integer]) -> ProfileCells:
-        """Give the profiles of some groups."""
+        """Return the profiles of some groups."""
         labels = self.tables.block(groups, slice(None))
         indptr = np.arange(len(groups) + 1, dtype=np.int64) * self.n_items
         return ProfileCells(indptr, every_item(len(groups), self.n_items), labels.reshape(-1))

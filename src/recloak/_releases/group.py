@@ -190,7 +190,7 @@ def _group_sorted(work: _Work, sweeps: int, rng: Randomness) -> NDArray[np.int32
 
 
 def _sweep(work: _Work, labels: NDArray[np.int32], stream: np.random.Generator) -> float:
-    """Bin the groups anew by their centres and let the groups of a bin exchange members; give the gain."""
+    """Bin the groups anew by their centres and let the groups of a bin exchange members; return the gain."""
     points, weights, parts, crowding, k = work
     firsts, users = by_group(labels)
     centres = np.add.reduceat(points[users], firsts[:-1], axis=0) / np.diff(firsts)[:, None].astype(np.float32)

@@ -72,7 +72,7 @@ def item_beliefs(ratings: Ratings, padding: Padding, noise: float, prior: NDArra
 
 
 def _pooled(ratings: Ratings, grouping: Grouping) -> Iterator[RatingRows]:
-    """Give the ratings of each group's members one after the other, some groups at a time."""
+    """Return the ratings of each group's members one after the other, some groups at a time."""
     starts, members = grouping.members()
     counts = np.diff(ratings.indptr)[members]
     ends = np.concatenate(([0], np.cumsum(counts)))[starts]  # (n_groups + 1,) ratings before each group

@@ -19,7 +19,7 @@ _NONE = ir.Constant(_VECTOR, [0.0] * LANES)
 
 
 def fused_vectors(builder: Any, left: Any, right: Any, total: Any) -> Any:
-    """Give ``left * right + total`` of vectors of eight, with one rounding each."""
+    """Return ``left * right + total`` of vectors of eight, with one rounding each."""
     name, kind = f"llvm.fma.v{LANES}f32", ir.FunctionType(_VECTOR, [_VECTOR] * 3)
     known = builder.module.globals.get(name)
     return builder.call(ir.Function(builder.module, kind, name) if known is None else known, (left, right, total))
@@ -27,7 +27,7 @@ def fused_vectors(builder: Any, left: Any, right: Any, total: Any) -> Any:
 
 @intrinsic
 def fused(_context, a, b, c):  # type: ignore[no-untyped-def]  # noqa: ARG001 (typed)
-    """Give ``a * b + c`` of float32 with one rounding."""
+    """Return ``a * b + c`` of float32 with one rounding."""
     signature = types.float32(types.float32, types.float32, types.float32)
 
     def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
@@ -71,7 +71,7 @@ def _row(context: Any, builder: Any, signature: Any, args: Any, place: int) -> A
 
 
 def _row_of(context: Any, builder: Any, kind: Any, value: Any, row: Any) -> Any:
-    """Give the place of the first number of a row."""
+    """Return the place of the first number of a row."""
     assert (kind.layout, kind.ndim, kind.dtype) == ("C", 2, types.float32)
     array = context.make_array(kind)(context, builder, value)
     return builder.gep(array.data, [builder.mul(row, builder.extract_value(array.shape, 1))])

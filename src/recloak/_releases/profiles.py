@@ -47,7 +47,7 @@ class Profiles(Protocol):
         ...
 
     def rows(self, groups: NDArray[np.integer]) -> ProfileCells:
-        """Give the profiles of some groups, in the order asked for; a group may be asked for twice."""
+        """Return the profiles of some groups, in the order asked for; a group may be asked for twice."""
         ...
 
 
@@ -71,7 +71,7 @@ class SparseProfiles:
         return np.diff(self.indptr)
 
     def rows(self, groups: NDArray[np.integer]) -> ProfileCells:
-        """Give the profiles of some groups."""
+        """Return the profiles of some groups."""
         indptr = np.concatenate(([0], np.cumsum(self.counts[groups])))
         items, labels = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
         _gather(groups.astype(np.int64), self.indptr, self.items, self.labels, indptr, items, labels)
@@ -117,7 +117,7 @@ class FullProfiles:
         return np.full(len(self.means.bias), self.n_items, np.int64)
 
     def rows(self, groups: NDArray[np.integer]) -> ProfileCells:
-        """Give the profiles of some groups."""
+        """Return the profiles of some groups."""
         labels = self._filled(groups, np.empty((len(groups), self.n_items), np.float32))
         indptr = np.arange(len(groups) + 1, dtype=np.int64) * self.n_items
         return ProfileCells(indptr, every_item(len(groups), self.n_items), labels.reshape(-1))
@@ -128,7 +128,7 @@ class FullProfiles:
         return 0 < len(self.grid.values) <= 256
 
     def codes(self, groups: NDArray[np.integer]) -> NDArray[np.uint8]:
-        """Give the labels of some groups as numbers of the grid's values: (len(groups), n_items)."""
+        """Return the labels of some groups as numbers of the grid's values: (len(groups), n_items)."""
         return self._filled(groups, np.empty((len(groups), self.n_items), np.uint8))
 
     def _filled(self, groups: NDArray[np.integer], table: NDArray[Any]) -> NDArray[Any]:
@@ -140,7 +140,7 @@ class FullProfiles:
 
 @lru_cache(maxsize=1)
 def every_item(n_rows: int, n_items: int) -> NDArray[np.int32]:
-    """Give 0, 1, 2, ... for each of some rows; blocks are equally long, so the last answer is kept."""
+    """Return 0, 1, 2, ... for each of some rows; blocks are equally long, so the last answer is kept."""
     items = np.tile(np.arange(n_items, dtype=np.int32), n_rows)
     items.flags.writeable = False
     return items

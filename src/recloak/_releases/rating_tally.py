@@ -52,7 +52,7 @@ def tally(ratings: Ratings, padding: Padding | None, grouping: Grouping, *, ever
 
 
 def _members(grouping: Grouping, every: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Give the members of each group, or of some groups only."""
+    """Return the members of each group, or of some groups only."""
     starts, members = grouping.members()
     if every == 1:
         return starts, members

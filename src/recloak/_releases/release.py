@@ -120,7 +120,7 @@ class Release(Tabular):
         )
 
     def blocks(self, layout: str = "grouped") -> Iterator[ProfileBlock]:
-        """Give the profiles group by group (grouped) or user by user (long), in bounded memory."""
+        """Return the profiles group by group (grouped) or user by user (long), in bounded memory."""
         rows = self._rows_of_users() if layout in ("long", "drawn") else self.group_order
         for start, stop in _cuts(self.profiles.counts[rows]):
             yield ProfileBlock(np.arange(start + 1, stop + 1), self.profiles.rows(rows[start:stop]))
@@ -132,7 +132,7 @@ class Release(Tabular):
         return np.argsort(self.canonical)[self.user_order]
 
     def code_blocks(self, profiles: FullProfiles) -> Iterator[tuple[NDArray[np.int32], NDArray[np.uint8]]]:
-        """Give full profiles group by group: the groups' names, and their labels as numbers of the grid's values."""
+        """Return full profiles group by group: the groups' names, and their labels as numbers of the grid's values."""
         for start, stop in _cuts(profiles.counts[self.group_order]):
             yield np.arange(start + 1, stop + 1, dtype=np.int32), profiles.codes(self.group_order[start:stop])
 
@@ -143,7 +143,7 @@ class Release(Tabular):
         return pl.concat([self._table(block) for block in self.blocks("long")])
 
     def mapping(self) -> pl.DataFrame:
-        """Give who is who (private): ``user_id`` as in the source, ``user`` and ``group`` as published."""
+        """Return who is who (private): ``user_id`` as in the source, ``user`` and ``group`` as published."""
         users = np.argsort(self.user_order)
         table = {"user_id": self.source.user_ids.ids, "user": users + 1, "group": self.groups[users] + 1}
         return pl.DataFrame(table).with_columns(pl.col("user", "group").cast(pl.Int32))
@@ -211,7 +211,7 @@ def release(
     account: dict[str, Any] | None = None,
     canonical: NDArray[np.int64] | None = None,
 ) -> Release:
-    """Give users and groups fresh names in a random order; ``recipe`` is all that was chosen to make the release.
+    """Assign fresh names to users and groups in a random order; ``recipe`` is all that was chosen to make the release.
 
     Of drawn rows, ``canonical`` is an order of the users that is free of their ids; so then are the names.
     """

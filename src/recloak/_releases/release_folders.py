@@ -109,7 +109,7 @@ def write_card_and_manifest(folder: Path, facts: Facts, layout: str, file_format
 
 
 def _write_table(release: Release, path: Path, layout: str, table: str, file_format: str) -> int:
-    """Write one table block by block, computing the next block while one is written; give the number of rows."""
+    """Write one table block by block, computing the next block while one is written; return the number of rows."""
     blocks = _TABLE_BLOCKS[table](release) if table in _TABLE_BLOCKS else _cell_blocks(release, layout, table)
     n_rows = 0
     with progress.task("writing", release.facts.n_users) as advance, table_file(path, file_format) as sink:
@@ -121,7 +121,7 @@ def _write_table(release: Release, path: Path, layout: str, table: str, file_for
 
 
 def _cell_blocks(release: Release, layout: str, table: str) -> Iterator[Block]:
-    """Give the blocks of a table of cells; full profiles on a grid are by far the largest, and stay numbers."""
+    """Return the blocks of a table of cells; full profiles on a grid are by far the largest, and stay numbers."""
     name = TABLES[layout][table][0]
     items, facts, profiles = ItemColumn(release.item_ids), release.facts, release.profiles
     grid = make_grid(facts.scale, facts.mode, "none" if facts.grid is None else facts.grid)
@@ -159,7 +159,7 @@ def _member_blocks(release: Release) -> Iterator[Block]:
 
 
 def _group_blocks(release: Release) -> Iterator[Block]:
-    """Give the bias and the factors of the groups."""
+    """Return the bias and the factors of the groups."""
     assert isinstance(release.profiles, FactorProfiles)
     names, tables = np.arange(1, release.facts.n_groups + 1, dtype=np.int32), release.profiles.tables
     for start in range(0, len(names), BLOCK_CELLS):
@@ -169,7 +169,7 @@ def _group_blocks(release: Release) -> Iterator[Block]:
 
 
 def _item_blocks(release: Release) -> Iterator[Block]:
-    """Give the bias and the factors of the items."""
+    """Return the bias and the factors of the items."""
     assert isinstance(release.profiles, FactorProfiles)
     items, tables = ItemColumn(release.item_ids), release.profiles.tables
     for start in range(0, release.facts.n_items, BLOCK_CELLS):

@@ -53,7 +53,7 @@ class RatingRows:
         return np.diff(self.indptr)
 
     def block(self, start: int, stop: int) -> RatingRows:
-        """Give the rows from ``start`` up to but not including ``stop``; nothing is copied."""
+        """Return the rows from ``start`` up to but not including ``stop``; nothing is copied."""
         return RatingRows(self.indptr[start : stop + 1], self.others, self.values)
 
 
@@ -78,7 +78,7 @@ class Beliefs:
 def solve_rows(
     rows: RatingRows, beliefs: Beliefs, *, mu: float, noise: float, prior: NDArray[np.float64]
 ) -> tuple[Beliefs, NDArray[np.float32]]:
-    """Give what is to be believed about a block of rows, and the expected sum of squared errors of each.
+    """Return the posterior of a block of rows, and the expected sum of squared errors of each.
 
     ``beliefs`` holds about the other side; ``prior`` has the variance of each factor and of the bias before any rating
     is seen. A row without ratings gets zeros.
@@ -203,7 +203,7 @@ def _gather(others, values, table, mu, place, gathered, spread):  # type: ignore
 
 @njit(cache=True, nogil=True)
 def _solve_row(sums, spread, noise, ridge, mean, variance):  # type: ignore[no-untyped-def]
-    """Solve one row from the sums of its (z, t); give its expected sum of squared errors.
+    """Solve one row from the sums of its (z, t); return its expected sum of squared errors.
 
     Cholesky's factor of the sums with t as their last row holds the half-solved right-hand side in that row, and what
     is left of t . t is the penalised residual.
@@ -223,7 +223,7 @@ def _solve_row(sums, spread, noise, ridge, mean, variance):  # type: ignore[no-u
 
 @njit(cache=True, nogil=True, inline="always")
 def _factor(sums, n):  # type: ignore[no-untyped-def]
-    """Make the lower triangle Cholesky's L, row by row; give what is left of the last diagonal element."""
+    """Make the lower triangle Cholesky's L, row by row; return what is left of the last diagonal element."""
     for i in range(n + 1):
         for j in range(i):
             sums[i, j] = (sums[i, j] - ordered_dot(sums, i, sums, j, j)) / sums[j, j]

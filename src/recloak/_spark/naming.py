@@ -82,7 +82,7 @@ def group_key(secret: bytes, ids: list[int] | list[str]) -> int:
 
 
 def signed(key: int) -> int:
-    """Give a key as a signed number of the same order (Spark knows no other)."""
+    """Return a key as a signed number of the same order (Spark knows no other)."""
     return key - (1 << (_BITS - 1))
 
 
@@ -101,7 +101,7 @@ def dealt(keyed: DataFrame, n_rows: int, n_parts: float) -> tuple[DataFrame, dic
 
 
 def _placer(borders: list[int]) -> Map:
-    """Give the function that finds the bucket of each key."""
+    """Return the function that finds the bucket of each key."""
 
     def place(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for rows in batches:
@@ -113,7 +113,7 @@ def _placer(borders: list[int]) -> Map:
 
 
 def _keys_at(keyed: DataFrame, ranks: list[int]) -> list[int]:
-    """Give the keys that stand at some ranks: counted by leading bits first, so that few keys come to the driver."""
+    """Return the keys that stand at some ranks: counted by leading bits first, so that few keys come to the driver."""
     if not ranks:
         return []
     leading = sf.shiftright("key", _BITS - _LEADING_BITS)

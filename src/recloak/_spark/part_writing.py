@@ -42,7 +42,7 @@ class Described:
     sha256: str
 
     def entry(self) -> dict[str, Any]:
-        """Give the manifest's entry."""
+        """Return the manifest's entry."""
         return {"rows": self.rows, "bytes": self.bytes, "sha256": self.sha256}
 
 
@@ -76,7 +76,7 @@ def _aside(work: Path, name: str) -> Path:
 
 
 def profile_blocks(rows: Iterable[Row], plan: Plan, first: int, name: str) -> Iterator[tuple[dict[str, Column], int]]:
-    """Give the cells of profiles in runs; the rows are named from ``first + 1`` on."""
+    """Return the cells of profiles in runs; the rows are named from ``first + 1`` on."""
     items = ItemColumn(plan.item_ids)
     for run in runs_of_rows(rows):
         cells = profiles_from(run, plan).rows(np.arange(len(run)))
@@ -118,12 +118,12 @@ def runs_of_rows(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def by_bucket(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Iterator[Row]]]:
-    """Give the rows of each bucket that a task holds, in the order of their keys."""
+    """Return the rows of each bucket that a task holds, in the order of their keys."""
     return itertools.groupby(rows_of(batches), key=lambda row: row["bucket"].as_py())
 
 
 def members_writer(places: PartFolders, buckets: dict[int, Bucket]) -> Map:
-    """Give the function that writes who is in which group, and who is who."""
+    """Return the function that writes who is in which group, and who is who."""
 
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number, rows in by_bucket(batches):
@@ -144,7 +144,7 @@ def _member_blocks(users: NDArray[np.int32], groups: NDArray[np.int32]) -> Itera
 
 
 def ratings_writer(places: PartFolders, plan: Plan, buckets: dict[int, Bucket]) -> Map:
-    """Give the function that writes every user's row, and who is who."""
+    """Return the function that writes every user's row, and who is who."""
 
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number, rows in by_bucket(batches):
@@ -158,7 +158,7 @@ def ratings_writer(places: PartFolders, plan: Plan, buckets: dict[int, Bucket]) 
 
 
 def described_batch(described: Described) -> pa.RecordBatch:
-    """Give a description as a row."""
+    """Return a description as a row."""
     return batch({name: [value] for name, value in asdict(described).items()}, DESCRIPTION)
 
 

@@ -150,7 +150,7 @@ class _Work:
         return {"n_groups": n_groups, **about}
 
     def write(self, blocks: Blocks, plan: Plan, groups: DataFrame, places: PartFolders) -> Facts:
-        """Give everything a new number and write the tables, the card and the manifest."""
+        """Assign new numbers to everything and write the tables, the card and the manifest."""
         facts = _facts(blocks, plan, groups)
         stated = replace(facts, n_groups=n_distinct_rows(groups, plan)) if self.layout == "long" else facts
         with self.log.step("name afresh and write") as notes:
@@ -163,7 +163,7 @@ class _Work:
         return facts
 
     def _recipe(self) -> list[Any]:
-        """Give all that was chosen to make the release: it decides the names."""
+        """Return every choice that made the release; the names depend on it."""
         cuts = self.cutting.block_ratings, self.cutting.bin_users, self.cutting.bin_ratings
         steps = self.pad_options.to_mapping(), self.group_options.to_mapping()
         return [self.layout, self.options.recipe, *steps, *cuts]

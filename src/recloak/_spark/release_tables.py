@@ -61,7 +61,7 @@ def write_tables(naming: Naming, groups: DataFrame) -> list[Described]:
 
 
 def _name_groups(naming: Naming, groups: DataFrame) -> tuple[list[Described], DataFrame]:
-    """Give groups their numbers and, in the grouped layout, write their profiles; give parts and named groups."""
+    """Assign numbers to the groups, write their profiles if grouped, and return the parts and the named groups."""
     n_cells = groups.agg(sf.sum("n_cells")).collect()[0][0]
     size = n_cells / naming.part_cells if naming.layout == "grouped" else naming.facts.n_groups / _NAMED_ROWS
     keyed = groups.drop("bin", "group", "links", "n_fake").mapInArrow(*_keyed_groups(groups, naming.secret))
@@ -94,7 +94,7 @@ _KEY = {"key": pa.int64()}
 
 
 def _keyed_groups(groups: DataFrame, secret: bytes) -> tuple[Map, str]:
-    """Give the function that draws every group's key, and the schema of what it gives."""
+    """Return the function that draws every group's key, and the schema of its result."""
     kinds = {"ids": pa.list_(element_kind(groups)), **_PROFILE, **_KEY}
 
     def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -111,12 +111,12 @@ def _extended(part: pa.RecordBatch, keys: list[int], kinds: dict[str, pa.DataTyp
 
 
 def _named_kinds(groups: DataFrame, written: bool) -> dict[str, pa.DataType]:
-    """Give the columns of named groups; once their profiles are written only who is in them matters."""
+    """Return the columns of named groups; once their profiles are written only who is in them matters."""
     return {"number": pa.int32(), "ids": pa.list_(element_kind(groups)), **({} if written else _PROFILE), **DESCRIPTION}
 
 
 def _group_namer(plan: Plan, places: PartFolders | None, buckets: dict[int, Any], kinds: dict[str, pa.DataType]) -> Map:
-    """Give the function that numbers the groups of a bucket and, where there is a place, writes their profiles."""
+    """Return the function that numbers the groups of a bucket and, where there is a place, writes their profiles."""
 
     def name(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number, rows in by_bucket(batches):
@@ -147,7 +147,7 @@ def _filled(columns: dict[str, list[Any]], kinds: dict[str, pa.DataType]) -> pa.
 
 
 def _keyed_users(named: DataFrame, secret: bytes) -> tuple[Map, str]:
-    """Give the function that makes a row of every member with a key, and the schema of what it gives."""
+    """Return the function that makes a row with a key for every member, and the schema of its result."""
     profile = {name: kind for name, kind in _PROFILE.items() if name in named.columns}
     kinds = {"user_id": element_kind(named), "number": pa.int32(), **profile, **_KEY}
 

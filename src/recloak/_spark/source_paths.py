@@ -37,7 +37,7 @@ class SparkSource:
         return "time" in self.frame.columns
 
     def is_text(self, role: str) -> bool:
-        """Tell whether the ids of the users or items are texts, else they are whole numbers."""
+        """Return whether the ids of the users or items are texts, else they are whole numbers."""
         return self.frame.schema[role].dataType.typeName() == "string"
 
 
@@ -82,7 +82,7 @@ class SourcePaths:
         return sample_from(Path(self.shown(first)), head[:SAMPLE_BYTES], is_whole=False)
 
     def some_packed(self) -> bool:
-        """Tell whether a file of this machine is packed; at an address Spark unpacks what its name says is packed."""
+        """Return whether a file of this machine is packed; at an address Spark unpacks what its name says is packed."""
         return any(is_packed(path) for path in self.local or ())
 
     def in_order(self, files: Iterable[str]) -> list[str]:

@@ -170,7 +170,7 @@ class _Lines(io.RawIOBase):
         return self._ready[:size]
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return that it can be read."""
         return True
 
     def readinto(self, view: Any) -> int:

@@ -26,7 +26,7 @@ _RULE = "a line must be one JSON object"
 
 
 def _matches(sample: Sample) -> bool:
-    """Tell a file whose first line is a JSON object."""
+    """Return whether this is a file whose first line is a JSON object."""
     first = next(iter(sample.lines()), "")
     return first.lstrip().startswith("{") and _object(first) is not None
 

@@ -7,7 +7,7 @@ from recloak._ratings.reader import Reader
 
 
 def _matches(sample: Sample) -> bool:
-    """Tell a file whose first line has three or more fields between ``::``."""
+    """Return whether this is a file whose first line has three or more fields between ``::``."""
     return any(line.count("::") >= 2 for line in sample.lines()[:1])
 
 

@@ -33,7 +33,7 @@ _START = b":\n"  # put before each file, so that its rows do not fall to the ite
 
 
 def _matches(sample: Sample) -> bool:
-    """Tell a file whose first line is a whole number and a colon."""
+    """Return whether this is a file whose first line is a whole number and a colon."""
     return any(re.fullmatch(r"[0-9]+:\s*", line) for line in sample.lines()[:1])
 
 

@@ -53,7 +53,7 @@ class Plain(NamedTuple):
 
 
 def _matches(sample: Sample) -> bool:
-    """Tell a file that begins as Parquet files do."""
+    """Return whether a file begins as Parquet files do."""
     return sample.head.startswith(_MAGIC)
 
 
@@ -76,7 +76,7 @@ def _opened(file: SourceFile) -> pq.ParquetFile:
 
 
 def _is_plausible(opened: pq.ParquetFile, file: SourceFile) -> bool:
-    """Tell a small file that says it holds very many rows: nobody's ratings pack that well."""
+    """Return whether a small file claims very many rows: real ratings never compress that well."""
     n_rows, n_bytes = opened.metadata.num_rows, file.n_seekable
     return file.no_limit or n_rows <= max(_FREE_ROWS, _ROWS_PER_BYTE * n_bytes)
 
@@ -193,7 +193,7 @@ def _limits(sources: Sequence[Plain], scale: Scale | None) -> ColumnLimits | Non
 
 
 def _is_plain(limits: ColumnLimits, scale: Scale | None) -> bool:
-    """Tell whether ids fit 32 bits and ratings lie on the scale given."""
+    """Return whether ids fit 32 bits and ratings lie on the scale given."""
     ids = all(_INT32.min <= low and high <= _INT32.max for low, high in (limits.users, limits.items))
     low, high = limits.ratings
     rated = np.isfinite(low) and np.isfinite(high) and (scale is None or (scale.low <= low and high <= scale.high))

@@ -12,7 +12,7 @@ _FIELD = re.compile(r"[^\t:]+:(token|float|token_seq|float_seq)")
 
 
 def _matches(sample: Sample) -> bool:
-    """Tell a file whose first line is made of ``name:type``."""
+    """Return whether this is a file whose first line is made of ``name:type``."""
     return any(all(_FIELD.fullmatch(field) for field in line.split("\t")) for line in sample.lines()[:1])
 
 

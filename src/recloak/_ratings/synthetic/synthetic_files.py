@@ -123,7 +123,7 @@ def _table(block: RatingBlock) -> pl.DataFrame:
 
 
 def _streamed(frames: Callable[[], Iterator[pl.DataFrame]]) -> pl.LazyFrame:
-    """Let polars pull the tables one by one."""
+    """Return a frame whose tables polars pulls one by one."""
 
     def source(*_: object) -> Iterator[pl.DataFrame]:
         return frames()

@@ -104,7 +104,7 @@ def _drawn(
 def _named(
     people: People, grouping: Grouping, profiles: SparseProfiles, facts: Facts, recipe: Any, rng: Randomness
 ) -> Release:
-    """Give rows and groups fresh names; which of a group's rows is called which member's is decided by lot."""
+    """Assign fresh names to rows and groups; a draw decides which of a group's rows gets which member's name."""
     labels = np.empty_like(grouping.labels)
     labels[people.order] = grouping.labels
     canonical = people.order[grouping.members()[1]]

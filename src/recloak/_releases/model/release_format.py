@@ -149,7 +149,7 @@ class Verdict(Tabular):
         return "pass" if self.passed else "fail"
 
     def to_mapping(self) -> dict[str, Any]:
-        """Give the JSON of ``recloak verify``."""
+        """Return the JSON of ``recloak verify``."""
         found = {"verdict": self.verdict, **asdict(self), "problems": list(self.problems)}
         return {name: value for name, value in found.items() if name != "unchecked"}
 

@@ -207,7 +207,7 @@ def _decimals(chunk: bytes, where: ChunkPlace, n_rows: int) -> NDArray[np.float3
 
 
 def _are_plain(values: NDArray[np.float32]) -> bool:
-    """Tell whether all numbers are finite and no zero has a sign."""
+    """Return whether all numbers are finite and no zero has a sign."""
     return bool(np.isfinite(values).all() and not (values.view(np.uint32) == _MINUS_ZERO).any())
 
 

@@ -301,12 +301,12 @@ def _is_diversity(text: str | None, n_groups: int) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    """Tell whether a value is a number that arithmetic can take; JSON knows whole numbers of any length."""
+    """Return whether a value is a number that arithmetic can take; JSON knows whole numbers of any length."""
     return type(value) in (int, float) and abs(value) <= _LARGEST
 
 
 def _is_plain(value: float) -> bool:
-    """Tell whether a number has six decimals at most, or is one that a rating of 32 bits can be."""
+    """Return whether a number has six decimals at most, or is one that a rating of 32 bits can be."""
     return value in (round(value, 6), float(np.float32(value)))
 
 
@@ -440,7 +440,7 @@ def telling_problems(claims: Claims, **counts: int) -> Iterator[str]:
 
 
 def _has_shortest_step(claims: Claims) -> bool:
-    """Tell whether no step with fewer decimals gives the same values; digits that do nothing could say anything."""
+    """Return whether no step with fewer decimals gives the same values; digits that do nothing could say anything."""
     assert claims.grid is not None
     values = allowed(claims.low, claims.high, claims.grid).values
     for digits in range(17):

@@ -102,7 +102,7 @@ def _ones(word):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _covered(items, chosen, bits, wanted):  # type: ignore[no-untyped-def]
-    """Tell whether the chosen items stand together in the wanted number of rows; stop as soon as they do."""
+    """Return whether the chosen items stand together in the wanted number of rows; stop as soon as they do."""
     n = 0
     for w in range(bits.shape[1]):
         word = bits[items[chosen[0]], w]

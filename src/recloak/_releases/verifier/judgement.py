@@ -122,7 +122,7 @@ def _n_rows(claims: Claims, table: str) -> int:
 
 
 def _evenly_cut(parts: list[Summary], n_names: int) -> bool:
-    """Tell whether the borders of parts follow from their number, so that they tell nothing about anybody."""
+    """Return whether the borders of parts follow from their number, so that they tell nothing about anybody."""
     firsts = [place * n_names // len(parts) for place in range(len(parts) + 1)]
     return all(part.first > first for part, first in zip(parts, firsts, strict=False)) and all(
         part.last <= last for part, last in zip(parts, firsts[1:], strict=True)

@@ -52,7 +52,7 @@ _METRICS: dict[int | str, dict[str, Any]] = {
 
 @router.get("/metrics", tags=["operations"], response_class=Response, responses=_METRICS, openapi_extra=SECURITY)
 async def figures(request: Request) -> Response:
-    """Give figures in Prometheus' text format, for an administrator's token."""
+    """Return figures in Prometheus' text format, for an administrator's token."""
     await require_administrator(request)
     body, media = metrics.exposition()
     return Response(body, media_type=media, headers=_NO_STORE)

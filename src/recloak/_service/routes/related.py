@@ -26,7 +26,7 @@ async def search(
     q: Annotated[str, Query(min_length=1, max_length=100, description="Words of the title.")],
     limit: Annotated[int, Query(ge=1, le=50)] = 20,
 ) -> SearchAnswer:
-    """Give items whose titles hold these words, in the order of their titles."""
+    """Return items whose titles hold these words, in the order of their titles."""
     catalogue = request.app.state.resources.catalogue
     if catalogue is None:
         raise ApiError("not_served")
@@ -35,7 +35,7 @@ async def search(
 
 @router.get("/{item:path}/related", response_model=RelatedAnswer, responses=_LISTS)
 async def related(request: Request, item: str) -> Response:
-    """Give an item's list in the latest published release."""
+    """Return an item's list in the latest published release."""
     return _respond(request, _published(request).related(item))
 
 
@@ -47,7 +47,7 @@ async def related(request: Request, item: str) -> Response:
 async def history(
     request: Request, item: str, last: Annotated[int, Query(ge=1, le=50, description="How many releases to show.")] = 10
 ) -> Response:
-    """Give an item's list through the last published releases, the newest first, and what moved in each."""
+    """Return an item's list through the last published releases, the newest first, and what moved in each."""
     published, pool = _published(request), request.app.state.resources.history_pool
     try:
         found = await asyncio.get_running_loop().run_in_executor(pool, published.history, item, last)
