@@ -17,7 +17,7 @@ LAYERS = [
     {"_evaluation"},
     {"_contest"},
     {"_report"},
-    {"_spark", "_service"},
+    {"_spark", "_service", "_policy", "_certificate"},
     {"_library"},
     {"related", "mentions", "contest"},
     {"_cli"},

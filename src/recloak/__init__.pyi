@@ -33,6 +33,7 @@ from recloak._library.sources import Source as Source
 from recloak._library.sources import read as read
 from recloak._library.synthetic_data import synth as synth
 from recloak._library.verify_release import verify as verify
+from recloak._policy.policy import Policy as Policy
 from recloak._ratings.exposure import Exposure as Exposure
 from recloak._ratings.ids import IdMap as IdMap
 from recloak._ratings.model import Ratings as Ratings

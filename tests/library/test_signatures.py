@@ -33,7 +33,7 @@ OPTIONS = {
 OWN = {  # keywords that belong to no options value
     recloak.inspect: {"source"},
     recloak.synth: {"out"},
-    recloak.publish: {"source", "out", "padder", "private"},
+    recloak.publish: {"source", "out", "padder", "private", "policy"},
     recloak.audit: {
         "source",
         "release",

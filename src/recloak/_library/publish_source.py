@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recloak._core.randomness import Randomness, Rng
     from recloak._library.padders import Padder
     from recloak._library.sources import PathLike, RatingsLike
+    from recloak._policy.policy import Policy
     from recloak._ratings.model import Ratings
     from recloak._releases.model.release_format import Diversity
     from recloak._releases.release import Release
@@ -53,6 +54,7 @@ def publish(
     engine: str = "local",
     master: str | None = None,
     conf: Sequence[str] = (),
+    policy: Policy | PathLike | None = None,
     seed: int | None = None,
     rng: Rng = None,
 ) -> Release:
@@ -104,6 +106,9 @@ def publish(
         before any work.
     engine, master, conf
         ``"local"`` or ``"spark"``, and Spark's master and settings (``"KEY=VALUE"``). Spark needs ``out``.
+    policy
+        A `Policy`, its file, or the name of a preset: everything from ``k`` to ``paper``, and ``layout``, ``format``
+        and ``size_limit``, come from it and may not be given beside it. `run` holds the rest of it as well.
     seed, rng
         Make the run repeatable: a whole number, or a numpy generator; without one a secret seed is drawn.
 
@@ -133,13 +138,15 @@ def publish(
         min_shown=min_shown, decoys=decoys, boost=boost, grouping_by=grouping_by, paper=paper,
         diversity=diversity_text(diversity),
     )  # fmt: skip
+    writing = WriteOptions(layout=layout, format=format, size_limit=size_limit)
+    if policy is not None:
+        options, writing = _by_policy(policy, options, writing)
     padding = PadOptions(predictor=predictor, rank=rank, iterations=iterations, tolerance=tolerance)
     if padder is not None and padding != PadOptions():
         idle = next(name for name, value in padding.to_mapping().items() if value != PadOptions().to_mapping()[name])
         raise OptionError(f"padder=... predicts by itself; leave {idle}=... out")
     spark = on_spark(engine, master, conf)
-    writing = WriteOptions(layout=layout, format=format, size_limit=size_limit)
-    writing.for_mode(mode)
+    writing.for_mode(options.mode)
     if out is None and (spark or private is not None or writing != WriteOptions()):
         names = "engine='spark', private=..., layout=..., format=... and size_limit=..."
         raise OptionError(f"{names} need out, the folder to write")
@@ -151,14 +158,27 @@ def publish(
         session = master, tuple(conf)
         return _on_spark(source, folders, writing, options, padding, padder, generator, session)
     ratings = explicit_ratings(source, "publish")
-    layout = None if folders is None else _announced(ratings, options, writing.for_mode(mode), padding)
+    layout = None if folders is None else _announced(ratings, options, writing.for_mode(options.mode), padding)
     release = _made(ratings, options, padding, padder, generator)
     if folders is None:
         return release
     stopping.stop_at_checks_only()  # once the folders are in place it is too late to stop
-    release = release.named(layout, format)
-    release.write(folders[0], private=folders[1], layout=layout, format=format)
+    release = release.named(layout, writing.format)
+    release.write(folders[0], private=folders[1], layout=layout, format=writing.format)
     return replace(release, folder=folders[0], private=folders[1])
+
+
+def _by_policy(
+    policy: Policy | PathLike, options: PublishOptions, writing: WriteOptions
+) -> tuple[PublishOptions, WriteOptions]:
+    """Return the options of a policy; raise OptionError for one that was given beside it."""
+    from recloak._policy.options import changed
+    from recloak._policy.policy import Policy
+
+    if idle := next(iter({**changed(options), **changed(writing)}), None):
+        raise OptionError(f"{idle}=... is set by policy=...; leave it out, or change the policy")
+    rules = policy if isinstance(policy, Policy) else Policy.read(as_path("policy", policy))
+    return rules.publish, rules.writing
 
 
 def _folders(out: PathLike, private: PathLike | None) -> tuple[Path, Path]:

@@ -20,6 +20,8 @@ from recloak._cli.common import (
 )
 from recloak._cli.engine import engine_options
 from recloak._cli.path_types import SOURCE
+from recloak._core.errors import OptionError
+from recloak._policy.options import PRESETS
 from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
 
 _folder = click.Path(path_type=Path)
@@ -34,6 +36,9 @@ _folder = click.Path(path_type=Path)
 @grid_option
 @options_of(WriteOptions)
 @click.option("--private", metavar="DIR", type=_folder, help="Where who-is-who goes. [default: DIR-private]")
+@click.option(
+    "--policy", metavar="FILE|PRESET", help=f"Take the options from a policy: a file, or {', '.join(PRESETS)}."
+)
 @engine_options
 @options_of(PadOptions)
 @source_options
@@ -45,6 +50,7 @@ def command(source: str, output: Path, as_json: bool, **given: Any) -> None:
 
     What was written is verified before it appears; who is who goes into a private folder that only you can read.
     """
+    _refuse_beside_policy(given)
     logging.getLogger("recloak").setLevel(logging.INFO)  # say beforehand what will be written
     release = recloak.publish(source_of(source, given), output, **given_only(given))
     facts = release.facts
@@ -56,3 +62,11 @@ def command(source: str, output: Path, as_json: bool, **given: Any) -> None:
             f"{facts.n_users:,} users in {facts.n_groups:,} groups of at least {facts.k}, verified, in "
             f"{release.folder}; who is who in {release.private}"
         )
+
+
+def _refuse_beside_policy(given: dict[str, Any]) -> None:
+    """Raise OptionError for a flag that the policy sets, even if it is given with its default."""
+    names = (*PublishOptions().to_mapping(), *WriteOptions().to_mapping())
+    flag = next((f"--{name.replace('_', '-')}" for name in names if given.get(name) is not None), None)
+    if given["policy"] is not None and flag is not None:
+        raise OptionError(f"{flag} is set by --policy; leave it out, or change the policy")
