@@ -8,7 +8,7 @@ PORT ?= 8000
 export UV_SYSTEM_CERTS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test plain test-all check versions dist bench lock clean
+.PHONY: help demo serve docs test plain test-all check versions dist bench lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -47,6 +47,11 @@ $(VENV)/.ready-bench: pyproject.toml constraints.txt | $(BIN)/uv
 	$(install)
 	@touch $@ $(VENV)/.ready-dev $(VENV)/.ready
 
+$(VENV)/.ready-docs: EXTRAS := [docs]
+$(VENV)/.ready-docs: pyproject.toml constraints.txt | $(BIN)/uv
+	$(install)
+	@touch $@ $(VENV)/.ready
+
 demo: $(VENV)/.ready ## run the main job on synthetic data and say where its report lies
 	$(BIN)/recloak demo -o $(OUT)
 
@@ -57,6 +62,10 @@ serve: $(VENV)/.ready-web ## serve the advisor on synthetic data, at PORT (8000)
 	@$(BIN)/recloak token create --user 87 --expires 1d --store $(OUT)-service/tokens.db
 	$(BIN)/recloak serve --port $(PORT) --ratings $(OUT)-service/ratings.csv --titles $(OUT)-service/titles.csv \
 		--mentions $(OUT)-service/mentions.csv --history $(OUT)-service/lists.db --tokens $(OUT)-service/tokens.db
+
+docs: $(VENV)/.ready-docs ## build the documentation site into docs/_build; warnings are errors
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
 
 check: $(VENV)/.ready-dev ## linter and type checker only
 	$(BIN)/ruff check .
@@ -90,4 +99,4 @@ lock: $(BIN)/uv ## resolve constraints.txt anew (it names versions, never a host
 		--no-emit-index-url --no-emit-find-links --no-header --no-annotate -o constraints.txt
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) .venv-* dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
