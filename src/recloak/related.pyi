@@ -2,8 +2,12 @@
 
 from recloak._attacks.passive import CurvePoint as CurvePoint
 from recloak._attacks.passive import PassiveCurve as PassiveCurve
-from recloak._library.related_checks import PassiveAttack as PassiveAttack
-from recloak._library.related_checks import attack as attack
+from recloak._attacks.yields import BeliefCheck as BeliefCheck
+from recloak._attacks.yields import Observation as Observation
+from recloak._attacks.yields import YieldAt as YieldAt
+from recloak._library.related_attack import ObserverResult as ObserverResult
+from recloak._library.related_attack import PassiveAttack as PassiveAttack
+from recloak._library.related_attack import attack as attack
 from recloak._library.related_checks import verify as verify
 from recloak._library.related_lists import build as build
 from recloak._library.related_lists import export as export

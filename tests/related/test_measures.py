@@ -84,6 +84,7 @@ def test_the_residual_risk_is_exact_for_one_further_item_and_a_lower_bound_for_m
 def test_releases_are_made_after_shares_of_the_ratings():
     ratings = ratings_of([[[1, 0], [0, 0]], [[1, 1], [0, 0]], [[1, 1], [1, 1]]])  # 6 ratings, 2 of them at time 99
     assert schedule(ratings, ProtocolOptions(initial=50, gap=50)) == [2, 99]
+    assert schedule(ratings, ProtocolOptions(initial=50, gap=50, releases=1)) == [2]
 
 
 def test_noise_is_uniform_with_variance_one_and_leaves_the_ratings_alone():

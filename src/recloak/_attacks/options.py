@@ -32,3 +32,15 @@ class PassiveOptions(Options):
 
     known: int = option(20, "items of a target that the observer knows at the earlier release", at_least=1)
     targets: int = option(500, "users attacked at every release, drawn from those with enough items", at_least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObserverOptions(Options):
+    """What the learned observer knows and waits for."""
+
+    holdings: int | None = option(
+        None, "items that the learned observer knows of a target at the earlier release (all if not given)", at_least=1
+    )
+    fewest: int = option(20, "fewest items that a target of the learned observer holds", at_least=1)
+    targets: int = option(500, "most targets of the learned observer at every release", at_least=1)
+    delay: int = option(3, "releases after the later one that the learned observer waits for", at_least=0)

@@ -23,6 +23,7 @@ def simulate(
     *,
     initial: float = 10.0,
     gap: float = 5.0,
+    releases: int | None = None,
     delta: float = 0.1,
     horizon: str = "30d",
     min_support: int = 5,
@@ -50,6 +51,8 @@ def simulate(
         Percent of the ratings before the first release.
     gap
         Percent of the ratings between two releases.
+    releases
+        Most releases to make; by default up to the last rating.
     delta, horizon, min_support, evidence, knowledge, window
         The promise; see `publish`.
     top, method, literal, candidates, budget
@@ -78,7 +81,7 @@ def simulate(
     >>> len(run.records), run.max_breach <= 0.5
     (4, True)
     """
-    protocol = ProtocolOptions(initial=initial, gap=gap)
+    protocol = ProtocolOptions(initial=initial, gap=gap, releases=releases)
     promise = {"delta": delta, "horizon": horizon, "min_support": min_support, "evidence": evidence}
     bound = bound_of(window, literal=literal, **promise, knowledge=knowledge)
     how = MethodOptions(top=top, method=method, literal=literal, candidates=candidates, budget=budget)

@@ -142,3 +142,4 @@ class ProtocolOptions(Options):
 
     initial: float = option(10.0, "percent of the ratings before the first release", above=0.0, at_most=100.0)
     gap: float = option(5.0, "percent of the ratings between two releases", above=0.0, at_most=100.0)
+    releases: int | None = option(None, "most releases to make (up to the last rating if not given)", at_least=1)

@@ -40,7 +40,8 @@ def schedule(ratings: Ratings, protocol: ProtocolOptions) -> list[int]:
     ordered = np.sort(ratings.times)
     shares = np.arange(protocol.initial, 100.0 + 1e-9, protocol.gap)
     places = np.maximum(np.ceil(shares / 100.0 * len(ordered) - 1e-9).astype(np.int64), 1) - 1
-    return np.unique(ordered[places]).tolist()
+    times: list[int] = np.unique(ordered[places]).tolist()
+    return times[: protocol.releases]
 
 
 def perturbed(ratings: Ratings, rng: Rng = None, *, variance: float = 1.0) -> Ratings:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @source_argument
 @click.option("--deltas", default="0.05,0.1,0.2,0.3,0.5", show_default=True, help="Deltas to try, with commas between.")
 @options_of(BoundOptions, leave_out=("delta", "evidence", "knowledge", "window"))
-@options_of(ProtocolOptions, leave_out=("gap",))
+@options_of(ProtocolOptions, leave_out=("gap", "releases"))
 @click.option("--gap", type=float, default=10.0, show_default=True, help="Percent of the ratings between two releases.")
 @options_of(MethodOptions, leave_out=("literal", "method"))
 @options_of(SimilarityOptions, leave_out=("min_support",))
