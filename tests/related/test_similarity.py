@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from recloak._ratings.model import Ratings
 from recloak._related.options import MEASURES, SimilarityOptions
-from recloak._related.similarity import can_grow, lists_by_period, nearest
+from recloak._related.pair_products import PackedRatings, nearest_of_packed
+from recloak._related.similarity import can_grow, lists_by_period, nearest, nearest_by_sums, weights_of
 from tests.strategies import small_ratings
 
 
@@ -100,3 +101,32 @@ def test_only_what_adds_up_exactly_is_brought_up_to_date():
     assert not can_grow(of(0.5, 3.1), SimilarityOptions())
     assert not can_grow(of(0.5, 2000.0), SimilarityOptions())
     assert not can_grow(of(0.5), SimilarityOptions(similarity="pearson"))
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["cosine", "presence", "conditional"]),
+    st.sampled_from([0.25, 0.5, 1.0]),
+    st.sampled_from([0, 2]),
+)
+def test_products_pair_by_pair_give_the_lists_of_plain_sums_bit_for_bit(seed, measure, step, shrinkage):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 1500))  # above 1,000 the work is shared between threads
+    ratings = Ratings.from_arrays(rng.integers(0, 40, n), rng.integers(0, 30, n), rng.integers(0, 11, n) * step)
+    options = SimilarityOptions(similarity=measure, shrinkage=float(shrinkage), min_support=int(rng.integers(1, 4)))
+    packed = PackedRatings.of(ratings, weights_of(ratings, measure))
+    assert packed is not None
+    quick, plain = nearest_of_packed(packed, 4, options), nearest_by_sums(ratings, 4, options)
+    assert np.array_equal(quick.items, plain.items)
+    assert np.array_equal(np.asarray(quick.scores), np.asarray(plain.scores))
+
+
+def test_only_ratings_that_fit_the_words_are_packed():
+    def packed(*values):
+        ratings = Ratings.from_arrays(range(len(values)), range(len(values)), list(values))
+        return PackedRatings.of(ratings, ratings.values)
+
+    assert packed(0.0, 0.25, 63.75) is not None
+    for outside in (-1.0, 0.1, 64.0, float(np.float32(1e30))):
+        assert packed(1.0, outside) is None

@@ -49,17 +49,20 @@ def in_thread(work: Callable[..., T], *arguments: Any) -> T:
         return pool.submit(work, *arguments).result()
 
 
-def in_shares(kernel: Callable[..., Any], n_tasks: int, *arguments: Any, little: int = _LITTLE) -> None:
+def in_shares(
+    kernel: Callable[..., Any], n_tasks: int, *arguments: Any, little: int = _LITTLE, n_shares: int | None = None
+) -> None:
     """Call ``kernel(share, n_shares, *arguments)`` for every share; their number never changes a result.
 
-    Fewer tasks than ``little`` stay in the calling thread; say 2 where each is worth a thread of its own.
+    Fewer tasks than ``little`` stay in the calling thread; say 2 where each is worth a thread of its own. ``n_shares``
+    is for kernels that need much memory per share: at most so many are made.
     """
     stopping.check()
     if n_tasks < little:
         kernel(0, 1, *arguments)
         return
     n_threads = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined,unused-ignore]
-    n_shares = min(n_threads * _SHARES_PER_THREAD, n_tasks)
+    n_shares = min(n_shares or n_threads * _SHARES_PER_THREAD, n_tasks)
     if n_threads == 1:
         for share in range(n_shares):
             stopping.check()

@@ -38,10 +38,10 @@ def anonymise(observer: Observer, ranking: Lists, top: int, *, permute: bool = T
     suppressed = _Draft(observer, true, permute=False).settled()
     if permute:
         permuted = _Draft(observer, true, permute=True).settled()
-        _replace(observer, permuted, _candidates(observer, ranking, top, with_true=True))
+        _replace(observer, permuted, _candidates(observer, ranking, permuted, with_true=True))
         if n_kept(permuted, true) >= n_kept(suppressed, true):
             return Lists(permuted)
-    _replace(observer, suppressed, _candidates(observer, ranking, top, with_true=False))
+    _replace(observer, suppressed, _candidates(observer, ranking, suppressed, with_true=False))
     return Lists(suppressed)
 
 
@@ -117,21 +117,23 @@ class _Draft:
             self.lists[owners] = self.left[owners]
 
 
-def _candidates(observer: Observer, ranking: Lists, top: int, *, with_true: bool) -> NDArray[np.int32]:
+def _candidates(observer: Observer, ranking: Lists, lists: NDArray[np.int32], *, with_true: bool) -> NDArray[np.int32]:
     """Return for every list what may be added to it, in order: true entries, old entries, the next most similar."""
-    true, next_ones, old = ranking.items[:, :top], ranking.items[:, top:], _old_entries(observer)
+    top = lists.shape[1]
+    true, next_ones, old = ranking.items[:, :top], ranking.items[:, top:], _old_entries(observer, lists)
     if not with_true:
         old = np.where((old[:, :, None] == true[:, None, :]).any(axis=2), EMPTY, old).astype(np.int32)
     parts = [true, old, next_ones] if with_true else [old, next_ones]
     return np.ascontiguousarray(np.concatenate(parts, axis=1))
 
 
-def _old_entries(observer: Observer) -> NDArray[np.int32]:
-    """Return the entries of the last release that still rest on enough people."""
-    items, least = observer.latest.items, observer.bound.min_support
+def _old_entries(observer: Observer, lists: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the entries of the last release that still rest on enough people, for the lists that are not full."""
+    is_short, least = (lists == EMPTY).any(axis=1), observer.bound.min_support
+    old = np.where(is_short[:, None], observer.latest.items, EMPTY).astype(np.int32)
     if least <= 1:
-        return items
-    return np.where(has_support(items, observer.holders, observer.time, least), items, EMPTY).astype(np.int32)
+        return old
+    return np.where(has_support(old, observer.holders, observer.time, least), old, EMPTY).astype(np.int32)
 
 
 def _replace(observer: Observer, lists: NDArray[np.int32], candidates: NDArray[np.int32]) -> None:

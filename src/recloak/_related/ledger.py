@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from recloak._core.compiling import njit
 from recloak._core.errors import InputError
-from recloak._ratings.assemble import transpose_rows
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
 from recloak._related.model import Holders, require_times
@@ -65,12 +64,37 @@ class Ledger:
         """Return who holds which item since when; items are numbered as in `items`."""
         rank = _ranks(self.item_ids)
         users = _joined([batch.users for batch in self.batches], np.int32)
-        items = rank[_joined([batch.items for batch in self.batches], np.int32)]
-        times = np.repeat([batch.time for batch in self.batches], [len(batch.users) for batch in self.batches])
-        order = np.argsort(users, kind="stable")
-        indptr = np.concatenate(([0], np.cumsum(np.bincount(users, minlength=self.n_users)))).astype(np.int64)
-        columns, holders, by_item = transpose_rows(indptr, items[order], len(rank))
-        return Holders(columns, holders, times[order][by_item].astype(np.int64), self.n_users)
+        items = _joined([batch.items for batch in self.batches], np.int32)
+        ends = np.cumsum([len(batch.users) for batch in self.batches], dtype=np.int64)
+        moments = np.array([batch.time for batch in self.batches], np.int64)
+        columns, rows = _begins(rank[items], len(rank)), _begins(users, self.n_users)
+        holders, times = np.empty(len(users), np.int32), np.empty(len(users), np.int64)
+        _fill_columns(users, rank[items], ends, moments, rows, columns.copy(), holders, times)
+        return Holders(columns, holders, times, self.n_users)
+
+
+def _begins(numbers: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+    """Return where each number's entries begin once they are sorted, and the end of the last."""
+    return np.concatenate(([0], np.cumsum(np.bincount(numbers, minlength=n)))).astype(np.int64)
+
+
+@njit(cache=True)
+def _fill_columns(users, items, ends, moments, rows, places, holders, times):  # type: ignore[no-untyped-def]
+    """Write the holders of each item by user, and since when; batch after batch, users ascending in each."""
+    by_user, since, batch = np.empty(len(users), np.int32), np.empty(len(users), np.int32), 0
+    place = rows[:-1].copy()
+    for p in range(len(users)):
+        while p >= ends[batch]:
+            batch += 1
+        by_user[place[users[p]]] = items[p]
+        since[place[users[p]]] = batch
+        place[users[p]] += 1
+    for u in range(len(rows) - 1):
+        for p in range(rows[u], rows[u + 1]):
+            at = places[by_user[p]]
+            holders[at] = u
+            times[at] = moments[since[p]]
+            places[by_user[p]] += 1
 
 
 def _joined(parts: list[NDArray[np.int32]], kind: type) -> NDArray[np.int32]:
@@ -138,8 +162,7 @@ def _rows(ledger: Ledger) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the items of every user of a ledger."""
     users = _joined([batch.users for batch in ledger.batches], np.int32)
     items = _joined([batch.items for batch in ledger.batches], np.int32)
-    indptr = np.concatenate(([0], np.cumsum(np.bincount(users, minlength=ledger.n_users)))).astype(np.int64)
-    return indptr, items[np.argsort(users, kind="stable")]
+    return _begins(users, ledger.n_users), items[np.argsort(users, kind="stable")]
 
 
 @njit(cache=True)

@@ -93,7 +93,7 @@ def publish(
     entered, batch = arrived.entered(known, number, time)
     night = _Night(history, known, entered, time, bound, method)
     ranking = nearest(known, method.depth, similarity) if lists is None else night.given(_padded(lists, method.top))
-    made = make_release(night.before(records), night.renumbered(ranking), night.holders, time, bound, method)
+    made = night.made(records, ranking, is_supported=lists is None and _is_under_rule(similarity, bound))
     if lists is not None and not arrived.n_new and night.is_last(made.release.lists):
         return _unchanged(history, records[-1], bound)
     more = {"n_ratings": known.n_ratings, "given": lists is not None, "loosened": loosened, "n_seals": n_seals}
@@ -144,10 +144,20 @@ class _Night:
             before = before.after(replace(release, lists=release.lists.closed()), self.bound)
         return before
 
+    def made(self, records: Sequence[ReleaseRecord], ranking: Lists, *, is_supported: bool) -> CheckedRelease:
+        """Return the release of a ranking in the numbers of the ratings' items."""
+        given = (self.before(records), self.renumbered(ranking), self.holders, self.time, self.bound, self.method)
+        return make_release(*given, is_supported=is_supported)
+
     def is_last(self, lists: Lists) -> bool:
         """Return whether lists are those of the last release."""
         last = published(self.history, self.item_ids, last=1)
         return bool(last) and last[0].lists.top == lists.top and bool((last[0].lists.items == lists.items).all())
+
+
+def _is_under_rule(similarity: SimilarityOptions | None, bound: BoundOptions) -> bool:
+    """Return whether lists are made under the static rule; the ledger holds all ratings that they are made from."""
+    return similarity is not None and similarity.min_support >= bound.min_support
 
 
 def _loosened(

@@ -1,6 +1,7 @@
 """Item-item similarity: for every item the most similar others, exactly, without an items x items array.
 
-Sums run over users in ascending order, one item at a time, so the result does not depend on the number of threads.
+Ratings on a grid of quarters are added up pair by pair in whole numbers (`pair_products`). For others sums run over
+users in ascending order, one item at a time. Either way the result does not depend on the number of threads.
 Equal scores are ordered by item number. Measures (x, y: the ratings of two items; co-raters: users who rated both):
 
 - ``cosine``: x . y / (|x| |y|), a missing rating counting as 0 (G. Karypis, *Evaluation of Item-Based Top-N
@@ -28,40 +29,46 @@ from numpy.typing import NDArray
 
 from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
+from recloak._ratings.assemble import transpose_rows
 from recloak._ratings.model import Ratings
 from recloak._related.model import EMPTY, Lists, require_times
 from recloak._related.options import SimilarityOptions
+from recloak._related.pair_products import GRID, PackedRatings, consider, insert, nearest_of_packed
 
 NOISE = 1e-12  # a correlation below this is the rounding of means
 _MOST_ITEMS = 6_000  # the table of all pairs then takes 288 MB
 _MOST = 2.0**10  # of a rating: the products of 2^29 people, in sixteenths, then add up without rounding
-_GRID = 4.0
+_CORATED = ("pearson", "adjusted")
 
 
 def nearest(ratings: Ratings, top: int, options: SimilarityOptions | None = None) -> Lists:
     """Return for every item the ``top`` most similar others."""
+    options = options or SimilarityOptions()
+    if options.similarity not in _CORATED:
+        packed = PackedRatings.of(ratings, weights_of(ratings, options.similarity))
+        if packed is not None:
+            return nearest_of_packed(packed, top, options)
+    return nearest_by_sums(ratings, top, options)
+
+
+def nearest_by_sums(ratings: Ratings, top: int, options: SimilarityOptions) -> Lists:
+    """Return the same for any ratings and measure, from sums of floats in the order of the users."""
     found = np.full((ratings.n_items, top), EMPTY, np.int32)
     scores = np.zeros((ratings.n_items, top))
-    _fill(ratings, options or SimilarityOptions(), found, scores)
+    _fill(ratings, options, found, scores)
     return Lists(found, scores)
 
 
 def _fill(ratings: Ratings, options: SimilarityOptions, found: NDArray[np.int32], scores: NDArray[np.float64]) -> None:
     weights = weights_of(ratings, options.similarity)
-    columns = ratings.by_item()
-    order = column_order(ratings)
-    given = ((ratings.indptr, ratings.items, weights), (columns.indptr, columns.users, weights[order]))
+    starts, users, order = transpose_rows(ratings.indptr, ratings.items, ratings.n_items)
+    given = ((ratings.indptr, ratings.items, weights), (starts, users, weights[order]))
     limits = (np.int64(options.min_support), float(options.shrinkage))
-    if options.similarity in ("pearson", "adjusted"):
+    if options.similarity in _CORATED:
         in_shares(_nearest_corated, ratings.n_ratings, *given, limits, found, scores)
     else:
         below = below_of(ratings, weights, options.similarity)
         in_shares(_nearest_cosine, ratings.n_ratings, *given, below, limits, found, scores)
-
-
-def column_order(ratings: Ratings) -> NDArray[np.int64]:
-    """Return the order that turns row entries into column entries."""
-    return np.argsort(ratings.items, kind="stable")
 
 
 def below_of(ratings: Ratings, weights: NDArray[np.floating], similarity: str) -> NDArray[np.float64]:
@@ -91,18 +98,6 @@ def _means(groups: NDArray[np.int32], values: NDArray[np.float64], n_groups: int
 
 
 @njit(cache=True)
-def _insert(found, keys, item, key):  # type: ignore[no-untyped-def]
-    """Insert an item into a list that descends by key; items come in ascending order, so equal keys keep it."""
-    place = len(found) - 1
-    while place > 0 and (found[place - 1] == EMPTY or keys[place - 1] < key):
-        found[place] = found[place - 1]
-        keys[place] = keys[place - 1]
-        place -= 1
-    found[place] = item
-    keys[place] = key
-
-
-@njit(cache=True)
 def _dots(j, rows, columns, dots):  # type: ignore[no-untyped-def]
     (indptr, items, weights), (starts, users, column_weights) = rows, columns
     for p in range(starts[j], starts[j + 1]):
@@ -121,22 +116,10 @@ def _counts(j, rows, columns, counts):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def rank(j, dots, counts, below, limits, found, scores):  # type: ignore[no-untyped-def]
-    """Write the best of item j by the square of the cosine, from its products with all others.
-
-    One rounding, so that equal fractions of whole numbers stay equal. ``below[0, j] * below[1, i]`` divides the square
-    of the product of j and i; ``counts`` is used only if the limits ask for co-raters.
-    """
-    min_support, shrinkage = limits
-    counted, last = min_support > 1 or shrinkage > 0, len(found) - 1
+    """Write the best of item j from its products with all others; ``counts`` may be empty if no limit asks for it."""
     for i in range(len(dots)):
-        dot = dots[i]
-        if dot > 0 and i != j and (not counted or counts[i] >= min_support):
-            key = dot * dot / (below[0, j] * below[1, i])
-            if counted:
-                key *= (counts[i] / (counts[i] + shrinkage)) ** 2
-            if key > scores[last]:
-                _insert(found, scores, i, key)
-    for p in range(last + 1):
+        consider(j, i, dots[i], counts[i] if len(counts) else 0, below, limits, found, scores)
+    for p in range(len(scores)):
         scores[p] = np.sqrt(scores[p])
 
 
@@ -178,7 +161,7 @@ def _nearest_corated(  # type: ignore[no-untyped-def]
 ):
     """Score by the correlation over the users who rated both."""
     min_support, shrinkage = limits
-    n_items, last = len(columns[0]) - 1, found.shape[1] - 1
+    n_items = len(columns[0]) - 1
     sums = np.zeros((n_items, 4))
     for j in range(share, n_items, n_shares):
         _corated_sums(j, rows, columns, sums)
@@ -186,8 +169,8 @@ def _nearest_corated(  # type: ignore[no-untyped-def]
             dot, below, n = sums[i, 0], sums[i, 1] * sums[i, 2], sums[i, 3]
             if i != j and n >= min_support and dot > 0 and below > 0:
                 key = dot / np.sqrt(below) * (n / (n + shrinkage))
-                if key > scores[j, last] and key > NOISE:
-                    _insert(found[j], scores[j], i, key)
+                if key > NOISE:
+                    insert(found[j], scores[j], i, key)
         sums[:] = 0.0
 
 
@@ -211,15 +194,16 @@ def can_grow(ratings: Ratings, options: SimilarityOptions) -> bool:
 
 
 def _is_exact(values: NDArray[np.float32]) -> bool:
-    steps = values * np.float32(_GRID)
+    steps = values * np.float32(GRID)
     return bool((steps == np.rint(steps)).all() and (np.abs(values) <= _MOST).all())
 
 
 def _grown(ratings: Ratings, times: Sequence[int], top: int, options: SimilarityOptions) -> Iterator[Lists]:
     assert ratings.times is not None
-    weights, columns, order = weights_of(ratings, options.similarity), ratings.by_item(), column_order(ratings)
+    weights = weights_of(ratings, options.similarity)
+    starts, users, order = transpose_rows(ratings.indptr, ratings.items, ratings.n_items)
     rows = (ratings.indptr, ratings.items, weights, ratings.times)
-    given = rows, (columns.indptr, columns.users, weights[order], ratings.times[order])
+    given = rows, (starts, users, weights[order], ratings.times[order])
     products, before = np.zeros((ratings.n_items, ratings.n_items)), np.iinfo(np.int64).min
     limits = (np.int64(options.min_support), float(options.shrinkage))
     counted = options.min_support > 1 or options.shrinkage > 0

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak._core.threads import in_shares
+from recloak._core.threads import in_shares, n_threads
 from recloak._related.model import Holders, ListRelease, breach, populations
 from recloak._related.options import BoundOptions
 from recloak._related.verifier.findings import Finding
@@ -77,10 +77,10 @@ def check(pair: Comparison, budget: int, *, every: bool) -> tuple[list[Finding],
     arguments, delta = pair.arguments(budget), pair.bound.delta
     breaches, known = np.zeros(len(targets)), np.ones(len(targets), np.bool_)
     look = (targets, starts, owners, *arguments)
-    in_shares(worst_of_all, len(owners), *look, -1.0, breaches, known)
+    in_shares(worst_of_all, len(owners), *look, -1.0, breaches, known, n_shares=n_threads())  # each notes all users
     floor = min(float(breaches.max()), delta if every else 1.0)
     if floor < 1.0:
-        in_shares(worst_of_all, len(owners), *look, floor, breaches, known)
+        in_shares(worst_of_all, len(owners), *look, floor, breaches, known, n_shares=n_threads())
     most = int(np.argmax(breaches))
     worst, _ = _findings(pair, targets[most], owners[starts[most] : starts[most + 1]], arguments, minimal=False)
     joint = _with_past(pair)
@@ -121,7 +121,7 @@ def _with_past(pair: Comparison) -> list[Finding]:
     moments = (np.int64(pair.start), np.int64(pair.later.time), bound.evidence == "fresh")
     data = (holders.indptr, holders.users, holders.times)
     given = (targets, starts, owners, past_begins, past, moments, data, np.int64(holders.n_users), worst, other)
-    in_shares(worst_with_past, len(owners), *given)
+    in_shares(worst_with_past, len(owners), *given, n_shares=n_threads())
     bad = np.flatnonzero(worst > bound.delta)
     chosen = bad if len(bad) else np.flatnonzero(worst == worst.max())[:1] if worst.max() > 0 else bad
     of_target = np.repeat(targets, np.diff(starts))

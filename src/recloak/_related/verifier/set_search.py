@@ -208,6 +208,30 @@ def sets_of(target, members, arguments, minimal):  # type: ignore[no-untyped-def
     return sets if best > floor else [quick], enough
 
 
+@njit(cache=True)
+def _held_members(target, members, moments, data, place):  # type: ignore[no-untyped-def]
+    """Return the members that somebody holds who counts above the line: a set with another one tells nothing.
+
+    ``place`` (-1) is scratch.
+    """
+    (earlier, later, fresh), (starts, users, times) = moments, data
+    known_at, n_counted, n = earlier if fresh else later, 0, 0
+    for p in range(starts[target], starts[target + 1]):
+        if times[p] <= later and not (fresh and times[p] <= earlier):
+            place[users[p]] = -3
+            n_counted += 1
+    kept = np.empty(len(members) if n_counted else 0, np.int64)
+    for j in members[: len(kept)]:
+        for p in range(starts[j], starts[j + 1]):
+            if place[users[p]] == -3 and times[p] <= known_at:
+                kept[n] = j
+                n += 1
+                break
+    for p in range(starts[target], starts[target + 1]):
+        place[users[p]] = -1
+    return kept[:n]
+
+
 @njit(cache=True, nogil=True)
 def worst_of_all(  # type: ignore[no-untyped-def]
     share, n_shares, targets, starts, owners, moments, limits, data, n_users, floor, breaches, known
@@ -215,7 +239,9 @@ def worst_of_all(  # type: ignore[no-untyped-def]
     """Write the largest breach of every target, by a quick look where ``floor`` is negative, else only if above it."""
     place = np.full(n_users, -1, np.int64)
     for t in range(share, len(targets), n_shares):
-        members = owners[starts[t] : starts[t + 1]]
+        members = _held_members(targets[t], owners[starts[t] : starts[t + 1]], moments, data, place)
+        if len(members) == 0:
+            continue
         kinds, over, under = _grouped(targets[t], members, moments, data, place)
         if floor < 0:
             breaches[t] = _quick(kinds, over, under, len(members), limits[1])[0]

@@ -15,15 +15,15 @@ def unsupported(release: ListRelease, holders: Holders, min_support: int) -> tup
     if min_support <= 1 or not len(owners):
         return ()
     entries, counts = release.lists.items[owners, places], np.zeros(len(owners), np.int64)
-    data = (holders.indptr, holders.users, holders.times)
-    in_shares(_count, len(owners), owners, entries, np.int64(release.time), data, np.int64(holders.n_users), counts)
+    more = ((holders.indptr, holders.users, holders.times), np.int64(holders.n_users), counts)
+    in_shares(_count, len(owners), owners, entries, np.int64(release.time), np.int64(min_support), *more)
     few: NDArray[np.intp] = np.flatnonzero(counts < min_support)
     return tuple(Unsupported(release.number, int(owners[e]), int(entries[e]), int(counts[e])) for e in few)
 
 
 @njit(cache=True, nogil=True)
-def _count(share, n_shares, owners, entries, time, data, n_users, counts):  # type: ignore[no-untyped-def]
-    """Count the people who hold both items of each pair at a time; owners ascend."""
+def _count(share, n_shares, owners, entries, time, enough, data, n_users, counts):  # type: ignore[no-untyped-def]
+    """Count the people who hold both items of each pair at a time, until there are enough; owners ascend."""
     starts, users, times = data
     holds, marked = np.zeros(n_users, np.bool_), -1
     for e in range(len(owners)):
@@ -39,3 +39,5 @@ def _count(share, n_shares, owners, entries, time, data, n_users, counts):  # ty
             marked = j
         for p in range(starts[entries[e]], starts[entries[e] + 1]):
             counts[e] += times[p] <= time and holds[users[p]]
+            if counts[e] == enough:
+                break
