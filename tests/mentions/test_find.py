@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 
 import polars as pl
 import pytest
@@ -47,14 +48,40 @@ def test_the_labelled_posts_are_many_half_in_small_letters_and_a_third_name_noth
 
 
 def test_the_second_labelling_is_of_posts_of_the_set_and_agrees_with_the_first():
-    surfaces = {}
-    for file in (file for part in ("tune", "held") for file in (FOLDER / part).glob("*.txt")):
-        for line in file.read_text(encoding="utf-8").splitlines():
-            surfaces[MARK.sub(r"\1", line)] = {surface.lower() for surface, _, _ in MARK.findall(line)}
+    surfaces = {
+        MARK.sub(r"\1", line): {surface.lower() for surface, _, _ in MARK.findall(line)} for line in _marked_lines()
+    }
     rows = [line.split("\t") for line in (FOLDER / "again.tsv").read_text(encoding="utf-8").splitlines()]
     again = {text: {surface.lower() for surface in marked.split("|") if surface} for text, marked in rows}
     assert len(again) >= 300
     assert sum(surfaces[text] == marked for text, marked in again.items()) >= 0.95 * len(again)
+
+
+def test_a_second_annotator_names_the_same_titles_senses_and_holdings():
+    marks = {MARK.sub(r"\1", line): MARK.findall(line) for line in _marked_lines()}
+    same = named = holdings = 0
+    rows = [line.split("\t") for line in (FOLDER / "second.tsv").read_text(encoding="utf-8").splitlines()]
+    for text, seconds in rows:
+        first = {_bare(surface): (sign, label) for surface, sign, label in marks[text]}
+        second = {_bare(one.lstrip("-?").partition("@")[0]): one for one in seconds.split("|") if one}
+        same += first.keys() == second.keys()
+        for surface in first.keys() & second.keys():
+            sign, label = first[surface]
+            assert second[surface].partition("@")[2] in label
+            named += 1
+            holdings += (sign == "-") == second[surface].startswith("-")
+    assert len(rows) == 200
+    assert same >= 0.98 * len(rows)
+    assert holdings >= 0.95 * named
+
+
+def _marked_lines():
+    for file in (file for part in ("tune", "held") for file in (FOLDER / part).glob("*.txt")):
+        yield from file.read_text(encoding="utf-8").splitlines()
+
+
+def _bare(surface):
+    return re.sub(r"\s*\(\d{4}\)$", "", surface).strip(".!").lower()
 
 
 def test_every_label_is_in_the_title_list_of_its_domain():
@@ -69,25 +96,25 @@ def test_every_label_is_in_the_title_list_of_its_domain():
 def test_the_held_half_of_film_talk_reaches_its_figures(big_index):
     posts = [post for post in labelled("held") if post.catalogue == "titles"]
     sure, both, _ = measure("held", big_index, posts=posts)
-    assert sure.precision >= 0.93, sure
-    assert sure.recall >= 0.72, sure
-    assert both.precision >= 0.80, both
-    assert both.recall >= 0.88, both
+    assert sure.precision >= 0.94, sure
+    assert sure.recall >= 0.82, sure
+    assert both.precision >= 0.85, both
+    assert both.recall >= 0.90, both
 
 
 def test_the_held_half_of_film_talk_in_small_letters_reaches_its_figures(big_index):
     posts = [post for post in labelled("held") if post.catalogue == "titles" and post.small]
     sure, _, _ = measure("held", big_index, posts=posts)
-    assert sure.precision >= 0.85, sure
-    assert sure.recall >= 0.65, sure
+    assert sure.precision >= 0.93, sure
+    assert sure.recall >= 0.74, sure
 
 
 @pytest.mark.parametrize(("catalogue", "recall"), [("books", 0.85), ("music", 0.8), ("games", 0.8), ("shop", 0.8)])
 def test_the_held_half_of_other_talk_reaches_its_figures(catalogue, recall):
     index = index_titles(read_titles(FOLDER / f"{catalogue}.csv").titles, domain=domain_named(catalogue))
-    sure, both, _ = measure("held", index, posts=[post for post in labelled("held") if post.catalogue == catalogue])
+    sure, _, _ = measure("held", index, posts=[post for post in labelled("held") if post.catalogue == catalogue])
     assert sure.precision >= 0.9, sure
-    assert both.recall >= recall, both
+    assert sure.recall >= recall, sure
 
 
 @pytest.mark.data

@@ -45,6 +45,8 @@ def sure(text, index, **given):
         ("we watched the 90s lion king", "The Lion King (1994)"),
         ("cronenberg's crash is a strange movie", "Crash (1996)"),
         ("I watched Crash with Sandra Bullock", "Crash (2004)"),
+        ("have you seen The Lion King? the new one, I mean", "The Lion King (2019)"),
+        ("I watched Crash last night, what a film", "Crash (2004)"),
     ],
 )
 def test_words_near_by_tell_which_film_of_a_name_is_meant(text, meant, films):
@@ -134,6 +136,23 @@ def test_a_mention_that_is_no_holding_does_not_count_in_an_attack():
 def test_an_opinion_is_read_from_a_score_or_from_words(text, opinion, films):
     (found,) = find_titles(text, films)
     assert found.opinion == pytest.approx(opinion)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("what about jaws?", "Jaws (1975)"),
+        ("i put heat on last night", "Heat (1995)"),
+        ("fargo is on netflix again", "Fargo (1996)"),
+        ("alien, predator and fargo - heat films", None),
+        ("a new season of titanic starts soon", None),
+    ],
+)
+def test_what_stands_around_a_title_speaks_for_or_against_it(text, meant, films):
+    if meant:
+        assert meant in [str(films.titles[one.title]) for one in find_titles(text, films)]
+    else:
+        assert not {"Heat (1995)", "Titanic (1997)"} & set(sure(text, films))
 
 
 def test_no_opinion_is_read_where_there_is_none(films):

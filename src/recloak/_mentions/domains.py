@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from recloak._core.errors import OptionError
 from recloak._mentions.text import fold_all, words_in
@@ -20,6 +21,7 @@ from recloak._ratings.column_roles import fold
 
 _FILE = Path(__file__).parent / "words" / "domains.toml"
 _FOLLOWING = frozenset({"movie", "film", "trilogy", "franchise", "starring", "remake", "sequel"})
+_ANY_TAKING = frozenset({"been", "touched", "owned", "heard", "got"})
 _SAMPLE = 5_000  # posts that a guess looks at
 
 
@@ -29,6 +31,7 @@ class Domain:
 
     name: str
     item: str
+    prior: float
     consuming: frozenset[str]
     meeting: frozenset[str]
     nouns: frozenset[str]
@@ -40,6 +43,7 @@ class Domain:
     about: frozenset[str]  # any of these makes a post talk of the domain
     context: frozenset[str]  # talk and parts
     after: frozenset[str]  # what follows a title
+    taking: frozenset[str]  # consuming, meeting and verbs that go with both
 
 
 @cache
@@ -49,15 +53,18 @@ def domains() -> dict[str, Domain]:
     return {name: _domain(name, words) for name, words in packs.items()}
 
 
-def _domain(name: str, words: dict[str, str]) -> Domain:
-    sets = {role: frozenset(fold_all(text)) for role, text in words.items() if role not in ("item", "columns")}
+def _domain(name: str, words: dict[str, Any]) -> Domain:
+    given = ("item", "columns", "prior")
+    sets = {role: frozenset(fold_all(text)) for role, text in words.items() if role not in given}
     return Domain(
         name=name,
         item=words["item"],
+        prior=words["prior"],
         columns=frozenset(words["columns"].split()),
         about=sets["talk"] | sets["consuming"] | (words_in("surnames") if name == "films" else frozenset()),
         context=sets["talk"] | sets["parts"],
         after=sets["parts"] | _FOLLOWING,
+        taking=sets["consuming"] | sets["meeting"] | _ANY_TAKING,
         **sets,
     )
 

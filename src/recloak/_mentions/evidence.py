@@ -46,7 +46,7 @@ class Evidence:
 def weigh(words: Words, match: TitleMatch, index: TitleIndex, *, talk: bool) -> Evidence:
     """Return all evidence except the year, the other finds and which title of that name is meant."""
     specificity = index.specificity[match.pattern]
-    evidence = Evidence(PRIOR + PER_SPECIFICITY * specificity)
+    evidence = Evidence(PRIOR + index.domain.prior + PER_SPECIFICITY * specificity)
     if specificity >= RARE:
         evidence.reasons.append((0.5, "its words are seldom used otherwise"))
     evidence.marked = _weigh_marks(evidence, words, match, specificity)
@@ -92,7 +92,8 @@ def _weigh_quotes(evidence: Evidence, words: Words, match: TitleMatch, sign: str
 
 def _weigh_capitals(evidence: Evidence, words: Words, match: TitleMatch, specificity: float) -> None:
     run = range(match.first, match.last + 1)
-    content = [n for n in run if words.plain[n] not in _FUNCTION and words.raw(n)[0].isalpha()] or list(run)
+    plain, text, spans = words.plain, words.text, words.spans
+    content = [n for n in run if plain[n] not in _FUNCTION and text[spans[n][0]].isalpha()] or list(run)
     high = [n for n in content if words.capital(n)]
     if len(high) < len(content):
         _weigh_small(evidence, words, content, specificity)

@@ -19,10 +19,13 @@ _BETWEEN = re.compile(
     re.IGNORECASE,
 )
 _BREAK = re.compile(r"[,;/|&>=+\n•·~]|\s[-–—]\s|[.):]\s|\d|\b(?:and|or|vs|then)\b")
+_JOINING = frozenset({"and", "or", "vs"})
+_DASH = re.compile(r"\s[-–—]\s")
 _NEAR = 8  # matches between two neighbours are few
 _LISTED_GAIN, _LEAD_GAIN = 2.2, 0.6
+_SURE_ROW_GAIN = 1.5  # for the others of a list in which two are sure by themselves
 _ROW_GAINS = {2: 0.9, 3: 2.8, 4: 3.8, 5: 4.4}  # by items of a list; the last for more
-MOST_GAINED = _LISTED_GAIN + _ROW_GAINS[5] + _LEAD_GAIN + 1.0
+MOST_GAINED = _LISTED_GAIN + _ROW_GAINS[5] + _LEAD_GAIN + _SURE_ROW_GAIN + 1.0
 
 
 @dataclass(slots=True)
@@ -35,12 +38,16 @@ class JudgedMatch:
     person: bool = False  # may be no more than a person's name
 
 
+def _place(one: JudgedMatch) -> tuple[int, int]:
+    return one.match.first, -one.match.last
+
+
 def weigh_neighbours(words: Words, judged: list[JudgedMatch], index: TitleIndex, sure: float) -> None:
     """Add evidence to the items of lists, and to matches beside sure ones, along the list in both directions."""
-    ordered = sorted(judged, key=lambda one: (one.match.first, -one.match.last))
-    if len(ordered) < 2:
+    if len(judged) < 2:
         return
-    in_rows = _weigh_rows(words, ordered, index)
+    ordered = sorted(judged, key=_place)
+    in_rows = _weigh_rows(words, ordered, index, sure)
     supported = {n for n, one in enumerate(ordered) if one.evidence.odds >= sure}
     if not supported:
         return
@@ -55,7 +62,7 @@ def weigh_neighbours(words: Words, judged: list[JudgedMatch], index: TitleIndex,
             one.evidence.add(0.4, f"another {index.domain.item} is named in the post")
 
 
-def _weigh_rows(words: Words, ordered: list[JudgedMatch], index: TitleIndex) -> set[int]:
+def _weigh_rows(words: Words, ordered: list[JudgedMatch], index: TitleIndex, sure: float) -> set[int]:
     """Add evidence to the items of each list; return who got it."""
     gained: set[int] = set()
     for row in _rows(words, ordered):
@@ -63,6 +70,8 @@ def _weigh_rows(words: Words, ordered: list[JudgedMatch], index: TitleIndex) -> 
         gain = _ROW_GAINS[min(len(row), 5)] - (1.0 if not specific and len(row) < 4 else 0.0)
         if not words_in("list_leads").isdisjoint(words.plain[: row[0].match.first]):
             gain += _LEAD_GAIN
+        if sum(one.evidence.odds >= sure for one in row) > 1:
+            gain += _SURE_ROW_GAIN
         for one in row if gain > 0 else ():
             phrase = 1.0 if len(row) > 2 and one.match.key in phrases() else 0.0  # no phrase stands in a list
             one.evidence.add(gain + phrase, f"one of a list of {len(row)} likely titles")
@@ -73,13 +82,14 @@ def _weigh_rows(words: Words, ordered: list[JudgedMatch], index: TitleIndex) -> 
 
 def _rows(words: Words, ordered: list[JudgedMatch]) -> list[list[JudgedMatch]]:
     """Return the lists: matches one after another with nothing but marks, numbers and *and* between."""
-    free = [one for one in ordered if can_be_listed(words, one) and is_item(words, one.match)]
-    longest: dict[int, JudgedMatch] = {}
-    for one in free:  # the longest of those that begin with the same word comes first
-        longest.setdefault(one.match.first, one)
     rows: list[list[JudgedMatch]] = []
-    for one in longest.values():
-        if rows and one.match.first <= rows[-1][-1].match.last:
+    seen = -1
+    for one in ordered:  # the longest of those that begin with the same word comes first
+        first = one.match.first
+        if first == seen or not (can_be_listed(words, one) and is_item(words, one.match)):
+            continue
+        seen = first
+        if rows and first <= rows[-1][-1].match.last:
             continue
         if rows and are_neighbours(words, rows[-1][-1], one):
             rows[-1].append(one)
@@ -90,13 +100,11 @@ def _rows(words: Words, ordered: list[JudgedMatch]) -> list[list[JudgedMatch]]:
 
 def is_item(words: Words, match: TitleMatch) -> bool:
     """Return True if a match ends or begins an item: a mark, a number or *and* stands on one side at least."""
-    return _is_edge(words, match.last, match.last + 1) or _is_edge(words, match.first - 1, match.first)
-
-
-def _is_edge(words: Words, left: int, right: int) -> bool:
-    if left < 0 or right >= len(words):
+    first, last = match.first, match.last
+    if first == 0 or last + 1 == len(words) or words.plain[first - 1] in _JOINING or words.plain[last + 1] in _JOINING:
         return True
-    return words.plain[right if left else 0] in ("and", "or", "vs") or _BREAK.search(words.gap(left)) is not None
+    after, before = words.gap(last), words.gap(first - 1)
+    return (after != " " and _BREAK.search(after) is not None) or (before != " " and _BREAK.search(before) is not None)
 
 
 def _has_sure_neighbour(words: Words, ordered: list[JudgedMatch], place: int, sure: float) -> bool:
@@ -127,11 +135,16 @@ def _is_whole_item(words: Words, match: TitleMatch) -> bool:
 def are_neighbours(words: Words, one: JudgedMatch, other: JudgedMatch) -> bool:
     """Return True if nothing but marks, numbers and *and* stands between two matches."""
     a, b = one.match, other.match
-    if abs(a.first - b.first) > 14:
-        return False
     if a.first > b.first:
         a, b = b, a
-    if b.first <= a.last or b.first - a.last > 6:
+    if not 0 < b.first - a.last <= 6:
         return False
     between = words.text[words.spans[a.last][1] : words.spans[b.first][0]]
-    return between.strip() != "" and _BETWEEN.match(between) is not None
+    return between.strip() != "" and _BETWEEN.match(between) is not None and not _is_remark(words, b, between)
+
+
+def _is_remark(words: Words, match: TitleMatch, before: str) -> bool:
+    """Return True for one word that goes on behind a dash: ``Whiplash, Black Swan - obsession films``."""
+    if match.first != match.last or match.last + 1 >= len(words) or not _DASH.search(before):
+        return False
+    return words.gap(match.last) == " "

@@ -16,10 +16,11 @@ from recloak._mentions.evidence import Evidence
 from recloak._mentions.surroundings import year_near
 from recloak._mentions.text import EVERYDAY, Lexicon, Words, fold_all, words_in
 from recloak._mentions.title_matching import Sense, TitleIndex, TitleMatch
-from recloak._mentions.titles import Title, parse
+from recloak._mentions.titles import FULL_TITLE, Title, parse
 
 _MAKERS = Path(__file__).parent / "words" / "makers.tsv"
 _KNOWN = Path(__file__).parent / "words" / "known_films.txt"
+_BEST_KNOWN = Path(__file__).parent / "words" / "best_known.txt"
 _NEWER = words_in("newer")
 _OLDER = words_in("older")
 _SHOWING = words_in("showing")
@@ -42,20 +43,22 @@ def choose_sense(
             return dated_sense
         if year[1]:
             evidence.add(-2.5, f"the year {year[0]} in brackets is not that of the {index.domain.item}")
-    close = _close(senses, index, posted)
-    named = _sense_of_people(words, close, index)
+    close = _close(senses, index, posted) if len(senses) > 1 else senses
+    named = _sense_of_people(words, match, close, index)
     if named is not None:
         evidence.add(4.0 if _is_owned(words, match, named, index) else 2.0, "who made it or plays in it is named")
         return named
     if len(close) == 1:
         return close[0]
-    return _sense_of_age(words, match, close, index, evidence, posted) or _most_popular(close, index, evidence, posted)
+    return _sense_of_age(words, match, close, index, evidence, posted) or _most_popular(
+        close, match, index, evidence, posted
+    )
 
 
 def _close(senses: list[Sense], index: TitleIndex, posted: int | None) -> list[Sense]:
     """Return the senses that are nearly as good as the best, without those made after the post."""
     allowed = senses[0].loss + (1.0 if index.popularity else 0.15)
-    close = [one for one in senses if one.loss <= allowed]
+    close = senses if senses[-1].loss <= allowed else [one for one in senses if one.loss <= allowed]
     if posted is not None:
         close = [one for one in close if (index.titles[one.title].year or 0) <= posted + 1] or close
     return close
@@ -70,9 +73,15 @@ def _sense_of_year(senses: Sequence[Sense], index: TitleIndex, year: int) -> Sen
     return None
 
 
-def _sense_of_people(words: Words, senses: Sequence[Sense], index: TitleIndex) -> Sense | None:
+def _sense_of_people(words: Words, match: TitleMatch, senses: Sequence[Sense], index: TitleIndex) -> Sense | None:
     """Return the one sense some of whose people are named in the post."""
-    named = [one for one in senses if _is_named(words, people_of(index, one.title))]
+    peopled = index.peopled.get(match.pattern)
+    if peopled is None:
+        every = index.senses(match.pattern)
+        peopled = index.peopled[match.pattern] = [one for one in every if people_of(index, one, match)]
+    if not peopled:
+        return None
+    named = [one for one in senses if one in peopled and _is_named(words, people_of(index, one, match))]
     return named[0] if named and (len(named) == 1 or named[0].loss + 0.3 < named[1].loss) else None
 
 
@@ -85,9 +94,13 @@ def _is_named(words: Words, people: tuple[tuple[str, ...], ...]) -> bool:
 
 
 def _is_owned(words: Words, match: TitleMatch, sense: Sense, index: TitleIndex) -> bool:
-    """Return True if the maker stands right before a match: *Stephen King's Misery*."""
+    """Return True if the maker stands right before a match, or after *by*: *Stephen King's Misery*, *Quiet by Cain*."""
     before = words.plain[match.first - 1] if match.first else ""
-    return any(before in (person[-1], person[-1] + "s") for person in people_of(index, sense.title))
+    after = words.plain[match.last + 1 : match.last + 6]
+    people = people_of(index, sense, match)
+    if after[:1] == ["by"] and any(person[-1] in after for person in people):
+        return True
+    return any(before in (person[-1], person[-1] + "s") for person in people)
 
 
 def _tells(text: str, person: tuple[str, ...]) -> bool:
@@ -97,18 +110,27 @@ def _tells(text: str, person: tuple[str, ...]) -> bool:
     return f" {person[0]} {person[-1]}" in text
 
 
-def people_of(index: TitleIndex, number: int) -> tuple[tuple[str, ...], ...]:
+def people_of(index: TitleIndex, sense: Sense, match: TitleMatch) -> tuple[tuple[str, ...], ...]:
     """Return the people of a title, each as folded words."""
-    people = index.people.get(number)
+    people = index.people.get(sense.title)
     if people is None:
-        people = index.people[number] = _people(index.titles[number])
+        people = index.people[sense.title] = _people(index.titles[sense.title], _folded_name(index, sense, match))
     return people
 
 
-def _people(title: Title) -> tuple[tuple[str, ...], ...]:
+def _people(title: Title, name: str) -> tuple[tuple[str, ...], ...]:
+    known = _makers().get((name, title.year or 0), ())
+    if not title.people:
+        return known
     listed = [tuple(fold_all(person)) for person in title.people]
-    known = _makers().get((" ".join(fold_all(title.names[0])), title.year or 0), ())
     return tuple(person for person in (*listed, *known) if person)
+
+
+def _folded_name(index: TitleIndex, sense: Sense, match: TitleMatch) -> str:
+    """Return the folded main name of a title; a match of the full title has it already."""
+    if sense.loss == 0.0 and sense.kind == FULL_TITLE:
+        return match.key
+    return " ".join(fold_all(index.titles[sense.title].names[0]))
 
 
 @cache
@@ -126,37 +148,53 @@ def _sense_of_age(
     words: Words, match: TitleMatch, senses: list[Sense], index: TitleIndex, evidence: Evidence, posted: int | None
 ) -> Sense | None:
     """Return the newest or oldest sense where words near by, or a decade, say so."""
+    near = words.plain[max(match.first - 3, 0) : match.first] + words.plain[match.last + 1 : match.last + 3]
+    decades = [word for word in near if word.endswith("0s")]
+    age = _age_said(words, match, near)
+    showing = posted is not None and not _SHOWING.isdisjoint(words.plain)
+    if not (decades or age or showing):
+        return None
     dated = sorted((one for one in senses if index.titles[one.title].year), key=lambda one: _year(index, one))
     if len(dated) < 2:
         return None
-    near = words.plain[max(match.first - 3, 0) : match.first] + words.plain[match.last + 1 : match.last + 3]
-    for word in near:
+    for word in decades:
         decade = _DECADE.match(word)
-        if decade:
-            found = [one for one in dated if _year(index, one) // 10 % 10 == int(decade.group(1))]
-            if len(found) == 1:
-                evidence.add(1.0, f"made in the {word}")
-                return found[0]
-    if _NEWER & set(near):
-        evidence.add(0.6, "the newer one of that name")
-        return dated[-1]
-    if _OLDER & set(near):
-        evidence.add(0.6, "the older one of that name")
-        return dated[0]
-    if posted is not None and _SHOWING & set(words.plain) and posted - _year(index, dated[-1]) in (-1, 0, 1):
+        found = [one for one in dated if decade and _year(index, one) // 10 % 10 == int(decade.group(1))]
+        if len(found) == 1:
+            evidence.add(1.0, f"made in the {word}")
+            return found[0]
+    if age:
+        evidence.add(0.6, f"the {age} one of that name")
+        return dated[-1 if age == "newer" else 0]
+    if posted is not None and showing and posted - _year(index, dated[-1]) in (-1, 0, 1):
         evidence.add(0.3, "in the cinemas when it was written")
         return dated[-1]
     return None
+
+
+def _age_said(words: Words, match: TitleMatch, near: list[str]) -> str:
+    """Return whether words near by say that the newer or the older of that name is meant."""
+    if not _NEWER.isdisjoint(near):
+        return "newer"
+    if not _OLDER.isdisjoint(near):
+        return "older"
+    for n in range(match.last + 2, min(match.last + 7, len(words))):
+        if words.plain[n] == "1" and words.plain[n - 1] in ("new", "old", "original"):
+            return "newer" if words.plain[n - 1] == "new" else "older"
+    return ""
 
 
 def _year(index: TitleIndex, sense: Sense) -> int:
     return index.titles[sense.title].year or 0
 
 
-def _most_popular(senses: list[Sense], index: TitleIndex, evidence: Evidence, posted: int | None) -> Sense:
+def _most_popular(
+    senses: list[Sense], match: TitleMatch, index: TitleIndex, evidence: Evidence, posted: int | None
+) -> Sense:
     """Return the most popular; where nothing tells them apart, the first of a series or the first since 1970."""
-    if len({popularity(index, one) for one in senses}) > 1:
-        return _by_popularity(senses, index, evidence, posted)
+    shares = [popularity(index, one, match) for one in senses]
+    if len(set(shares)) > 1:
+        return _by_popularity(senses, shares, index, evidence, posted)
     series = senses[0].loss >= 0.5
     evidence.add(-1.2 if series else -0.9, f"one of {len(senses)} of that name")
     years = [(_year(index, one), one) for one in senses]
@@ -164,41 +202,46 @@ def _most_popular(senses: list[Sense], index: TitleIndex, evidence: Evidence, po
         fresh = [one for made, one in years if posted - made in (0, 1)]
         if fresh:
             return fresh[0]
+    best_known = _best_known().get(" ".join(fold_all(index.titles[senses[0].title].names[0])))
+    for made, one in years:
+        if made == best_known and index.domain.name == "films":
+            return one
     recent = [pair for pair in years if pair[0] >= 1970 or series]
     return min(recent or years, key=lambda pair: pair[0])[1]
 
 
-def _by_popularity(senses: list[Sense], index: TitleIndex, evidence: Evidence, posted: int | None) -> Sense:
-    def rank(one: Sense) -> float:
-        fresh = posted is not None and posted - _year(index, one) in (0, 1)
-        return one.loss - 0.7 * math.log10(max(popularity(index, one), 1e-4)) - (0.5 if fresh else 0.0)
+def _by_popularity(
+    senses: list[Sense], shares: list[float], index: TitleIndex, evidence: Evidence, posted: int | None
+) -> Sense:
+    def rank(place: int) -> float:
+        fresh = posted is not None and posted - _year(index, senses[place]) in (0, 1)
+        return senses[place].loss - 0.7 * math.log10(max(shares[place], 1e-4)) - (0.5 if fresh else 0.0)
 
-    best = min(senses, key=rank)
-    rivals = [popularity(index, one) for one in senses if one is not best and one.loss <= best.loss + 0.15]
+    best = min(range(len(senses)), key=rank)
+    rivals = [shares[n] for n, one in enumerate(senses) if n != best and one.loss <= senses[best].loss + 0.15]
     if rivals:
-        clear = max(rivals) < 0.5 * popularity(index, best)
+        clear = max(rivals) < 0.5 * shares[best]
         evidence.add(-0.2 if clear else -0.9, f"the most popular of {len(rivals) + 1} of that name")
-    return best
+    return senses[best]
 
 
-def popularity(index: TitleIndex, sense: Sense) -> float:
+def popularity(index: TitleIndex, sense: Sense, match: TitleMatch) -> float:
     """Return the popularity of a title as a share of the highest; where it is not given, that of a usual title."""
     share = index.shares.get(sense.title)
     if share is None:
-        share = index.shares[sense.title] = _share(index, index.titles[sense.title])
+        share = index.shares[sense.title] = _share(index, sense, match)
     return share
 
 
-def _share(index: TitleIndex, title: Title) -> float:
+def _share(index: TitleIndex, sense: Sense, match: TitleMatch) -> float:
+    title = index.titles[sense.title]
     given = index.popularity.get(title.id)
     if given is not None:
         return given
-    return _WELL_KNOWN if index.domain.name == "films" and is_well_known(title) else _TYPICAL
-
-
-def is_well_known(title: Title) -> bool:
-    """Return True if a film is one of those that are talked about most."""
-    return title.year is not None and " ".join(fold_all(title.names[0])) in _known_films().get(title.year, ())
+    if index.domain.name != "films" or title.year is None:
+        return _TYPICAL
+    known = _folded_name(index, sense, match) in _known_films().get(title.year, ())
+    return _WELL_KNOWN if known else _TYPICAL
 
 
 @cache
@@ -208,9 +251,16 @@ def _known_films() -> dict[int, frozenset[str]]:
     return {int(year): frozenset(names.split("|")) for year, _, names in lines}
 
 
+@cache
+def _best_known() -> dict[str, int]:
+    """Return the year of the film that people mean most often by a name that several have."""
+    lines = (line.partition("\t") for line in _BEST_KNOWN.read_text(encoding="utf-8").splitlines())
+    return {name: int(year) for name, _, year in lines}
+
+
 def weigh_popularity(evidence: Evidence, index: TitleIndex, sense: Sense, match: TitleMatch, most: float) -> None:
     """Weigh the popularity, where it is known, of a title whose words are not specific."""
-    share = popularity(index, sense)
+    share = popularity(index, sense, match)
     if share == _TYPICAL or index.specificity[match.pattern] > 5.0:
         return  # a title whose popularity is not known is neither popular nor unpopular
     weight = min(max(0.9 * math.log10(max(share, 1e-4) / 0.04), -1.0), most)

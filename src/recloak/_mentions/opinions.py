@@ -14,6 +14,7 @@ from recloak._mentions.title_matching import TitleMatch
 
 _NOT = words_in("negations")
 _PLANS = words_in("plans")
+_LATER = frozenset({"watchlist", "tbr", "backlog", "unread", "unwatched", "unplayed"})
 _ASKED = frozenset({"you", "anyone", "anybody", "y'all", "u", "ya", "someone", "guys", "yall"})
 _AFTER = re.compile(r"\bi (?:have )?(?:never|havent|still have not|have not|didnt)\b")
 _SCORE = re.compile(r"^(?:\s*\(\d{4}\))?\W{0,3}(\d{1,3}(?:\.\d)?)\s*/\s*(5|10|100)\b|^\W{0,3}([★⭐]{1,5})")
@@ -27,10 +28,9 @@ def is_held(words: Words, match: TitleMatch, domain: Domain) -> bool:
     """Return False if the writer says that they have not taken it in, only plan to, or asks others about it."""
     start = _sentence_start(words, match.first)
     left = words.plain[start : match.first]
-    taking = domain.consuming | domain.meeting | {"been", "touched", "owned", "heard", "got"}
-    if any(word in ("watchlist", "tbr", "backlog", "unread", "unwatched", "unplayed") for word in left):
+    if not _LATER.isdisjoint(left):
         return False
-    verbs = [n for n, word in enumerate(left) if word in taking]
+    verbs = [n for n, word in enumerate(left) if word in domain.taking]
     if not verbs:
         right = words.plain[match.last + 1 : match.last + 16]
         return _AFTER.search(" ".join(right)) is None

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from recloak._mentions.text import COUNTERS, RARE, Lexicon, fold_all
+from recloak._mentions.text import COUNTERS, RARE, Lexicon, first_word, fold_all
 from recloak._mentions.titles import SUBTITLE, Title, Variant, parse
 
 _NICKNAMES = Path(__file__).parent / "words" / "aliases.tsv"
@@ -19,6 +19,7 @@ _LONG_ENOUGH = 4  # letters from which initials alone can name a title
 _ENOUGH = 3  # titles from which a series is numbered by year
 _NICKNAME_LOSS, _NUMBER_LOSS, _INITIALS_LOSS = 0.3, 0.5, 0.9
 _ARTICLES = ("the", "a", "an")
+_SEPARATORS = " -./&+_"
 
 
 def series_variants(titles: Sequence[Title], lexicon: Lexicon) -> Iterator[tuple[int, Variant]]:
@@ -26,8 +27,10 @@ def series_variants(titles: Sequence[Title], lexicon: Lexicon) -> Iterator[tuple
     for name, members in _series(titles).items():
         yield from _numbered(name, members, titles, lexicon)
     for number, title in enumerate(titles):
-        words = fold_all(SUBTITLE.split(title.names[0])[0])
-        initials = _initials(words)
+        name = title.names[0]
+        if sum(map(name.count, _SEPARATORS)) + 1 < _LONG_ENOUGH:
+            continue  # too few words, seen without folding them
+        initials = _initials(fold_all(SUBTITLE.split(name)[0]))
         if len(initials) >= _LONG_ENOUGH and lexicon.word_specificity(initials) >= RARE:
             yield number, Variant(initials, _INITIALS_LOSS, "its initials")
 
@@ -41,8 +44,11 @@ def alias_variants(
         if str(id_) in by_id:
             yield by_id[str(id_)], Variant(" ".join(fold_all(alias)), 0.0, "an alias of the title")
     nicknames = _nicknames()
+    beginnings = {name.partition(" ")[0] for name in nicknames}
     for number, title in enumerate(titles):
         for name in title.names:
+            if first_word(name) not in beginnings:
+                continue  # seen without folding the whole name
             for alias, year in nicknames.get(" ".join(fold_all(name)), ()):
                 if year is None or title.year is None or abs(year - title.year) <= 1:
                     yield number, Variant(alias, _NICKNAME_LOSS, "a nickname of the title")

@@ -33,6 +33,15 @@ _FAVOURITE = frozenset({"favorite", "favourite", "fave", "fav", "best", "last"})
 _ON_SCREEN = words_in("screens")
 _PREPOSITIONS = words_in("prepositions")
 _COMPARING = frozenset({"than", "over", "beats", "vs", "above", "below", "like", "as"})
+_COMPARED = (("good", "as"), ("better", "than"), ("worse", "than"), ("bad", "as"), ("great", "as"), ("much", "as"))
+_PROPOSALS = (
+    ("how", "about"), ("what", "about"), ("such", "as"), ("heard", "of"), ("sleep", "on"), ("sleeping", "on"),
+    ("who", "made"), ("who", "directed"), ("guy", "from"), ("hype", "around"), ("slept", "on"), ("thinking", "about"),
+    ("spot", "for"),
+)  # fmt: skip
+_PLACES = frozenset({"on", "at", "to", "by", "near", "into"})
+_ASKING = frozenset({"is", "was", "does", "did", "has", "are"})
+_ASKED = frozenset({"really", "worth", "actually", "any", "still", "count", "hold"}) | _QUALITY
 
 
 def weigh_before(evidence: Evidence, words: Words, match: TitleMatch, specificity: float, domain: Domain) -> None:
@@ -42,47 +51,76 @@ def weigh_before(evidence: Evidence, words: Words, match: TitleMatch, specificit
         return
     last = left[-1]
     _weigh_cue(evidence, words, match, specificity, domain, left)
-    if domain.against & set(left[-3:]):
+    if not domain.against.isdisjoint(left[-3:]):
         evidence.add(-2.5, "follows a word for another medium")
-    if domain.rivals & set(left[-2:]) and last not in domain.nouns:
-        evidence.add(-3.5 if last in domain.rivals else -2.5, "follows the name of another medium")
-    if last in _DETERMINERS and specificity < RARE and words.plain[match.first] not in _DETERMINERS:
-        evidence.add(-2.5, f"follows {last!r} like an ordinary word")
-    is_day = match.key in _DAYS or match.key.endswith(" day")
-    if last in _DATE_LEADS and (specificity <= 1.3 or is_day):
+    if last not in domain.nouns and not domain.rivals.isdisjoint(left[-2:]):
+        evidence.add(-3.5 if last in domain.rivals or last == "of" else -2.5, "follows the name of another medium")
+    if last in _DETERMINERS:
+        _weigh_determiner(evidence, words, match, specificity, domain, last)
+    elif last in _PLACES and specificity < RARE and words.plain[match.first] == "the":
+        evidence.add(-0.8, f"follows {last!r} like a place")
+    elif last in _DATE_LEADS and (specificity <= 1.3 or match.key in _DAYS or match.key.endswith(" day")):
         evidence.add(-2.5, "reads like a date or a number")
     if last in _AGES and specificity > EVERYDAY:
         evidence.add(1.0, f"said to be {last}")
-    if _is_bare_thing(match, left, evidence.marked):
+    if _is_bare_thing(match, last, evidence.marked):
         evidence.add(1.3, "a thing without an article")
     if match.first and _is_owner(words, match.first - 1):
         evidence.add(2.0, "follows the name of somebody who makes such things")
+
+
+def _weigh_determiner(
+    evidence: Evidence, words: Words, match: TitleMatch, specificity: float, domain: Domain, last: str
+) -> None:
+    """Weigh *the* or *my* before a match; in "the fargo movie" it belongs to the movie."""
+    if specificity < RARE and words.plain[match.first] not in _DETERMINERS:
+        named = specificity > EVERYDAY and match.last + 1 < len(words) and words.plain[match.last + 1] in domain.nouns
+        evidence.add(-0.8 if named else -2.5, f"follows {last!r} like an ordinary word")
 
 
 def _weigh_cue(
     evidence: Evidence, words: Words, match: TitleMatch, specificity: float, domain: Domain, left: list[str]
 ) -> None:
     """Weigh the one strongest cue before a match."""
-    last, near = left[-1], set(left[-3:])
+    last, near = left[-1], left[-3:]
     if last in domain.nouns:
         evidence.add(2.2, f"follows the word {last!r}")
-    elif last == "is" and domain.nouns & set(left) and _FAVOURITE & set(left):
+    elif last == "is" and not _FAVOURITE.isdisjoint(left) and not domain.nouns.isdisjoint(left):
         evidence.add(2.6, f"said to be a favourite {domain.item}")
-    elif domain.consuming & near:
+    elif not domain.consuming.isdisjoint(near):
         weight = _object_weight(words, match, left, domain.consuming, specificity)
         evidence.add(weight, f"follows a word for taking in a {domain.item}")
-    elif domain.meeting & near:
+    elif not domain.meeting.isdisjoint(near):
         weight = _object_weight(words, match, left, domain.meeting, specificity)
         evidence.add(weight - 0.8, "follows a word such as seeing or starting")
-    elif _OPINION & near:
-        weight = 1.4 if last in _OPINION else 1.0
-        evidence.add(weight, "follows an opinion")
-    elif last in ("in", "of", "at", "from") and domain.context & set(left[-4:]):
+    elif last == "put" and words.plain[match.last + 1 : match.last + 2] == ["on"]:
+        evidence.add(2.2, "put on")
+    elif not _OPINION.isdisjoint(near):
+        evidence.add(1.4 if last in _OPINION else 1.0, "follows an opinion")
+    else:
+        _weigh_weak_cue(evidence, words, match, specificity, domain, left)
+
+
+def _weigh_weak_cue(
+    evidence: Evidence, words: Words, match: TitleMatch, specificity: float, domain: Domain, left: list[str]
+) -> None:
+    """Weigh what stands before a match where no verb of taking in and no opinion does."""
+    last, pair = left[-1], tuple(left[-2:])
+    if last in ("in", "of", "at", "from") and not domain.context.isdisjoint(left):
         evidence.add(2.0, "follows talk of a part of it")
     elif last in _COMPARING and specificity > EVERYDAY:
-        evidence.add(0.8, "compared with something")
-    elif left[-2:] in (["how", "about"], ["what", "about"], ["such", "as"], ["heard", "of"]) or last == "during":
-        evidence.add(1.2, "follows a proposal")
+        evidence.add(1.4 if pair in _COMPARED else 0.8, "compared with something")
+    elif pair in _PROPOSALS or last in ("during", "maybe"):
+        evidence.add(2.0 if is_closed(words, match.last) else 1.2, "follows a proposal")
+    elif last == "is" and specificity > EVERYDAY and not _FAVOURITE.isdisjoint(left):
+        evidence.add(1.5, "said to be a favourite")
+    elif (
+        last in _ASKING
+        and len(left) == 1
+        and words.plain[match.last + 1 : match.last + 2]
+        and (words.plain[match.last + 1] in _ASKED)
+    ):
+        evidence.add(1.2, "asked about")
 
 
 def _object_weight(
@@ -115,11 +153,9 @@ def words_before(words: Words, first: int) -> list[str]:
     return left
 
 
-def _is_bare_thing(match: TitleMatch, left: list[str], marked: bool) -> bool:
+def _is_bare_thing(match: TitleMatch, last: str, marked: bool) -> bool:
     """Return True for one everyday noun that needs an article and has none, after a preposition: *a fan of heat*."""
-    if marked or match.first != match.last or match.key not in _THINGS:
-        return False
-    return left[-1] in _PREPOSITIONS and not _DETERMINERS & set(left[-1:])
+    return match.first == match.last and not marked and last in _PREPOSITIONS and match.key in _THINGS
 
 
 def _is_owner(words: Words, position: int) -> bool:
@@ -144,7 +180,7 @@ def weigh_after(evidence: Evidence, words: Words, match: TitleMatch, specificity
         evidence.add(1.5, f"said to be a {domain.item}")
     elif follows in ("is", "was") and _QUALITY & set(right[1:5]):
         evidence.add(1.2, "judged by the words after")
-    elif right[:2] == ["came", "out"] or (right[:1] == ["on"] and _ON_SCREEN & set(right[1:4])):
+    elif right[:2] == ["came", "out"] or _is_shown(right):
         evidence.add(1.2, "followed by where or when it was shown")
     if follows in domain.rivals and follows not in domain.nouns and words.gap(match.last) == " ":
         evidence.add(-2.5, "followed by the name of another medium")
@@ -160,6 +196,12 @@ def weigh_after(evidence: Evidence, words: Words, match: TitleMatch, specificity
         evidence.add(-1.0, f"goes on with {follows!r} like an ordinary word")
     if _is_counted(words, match):
         evidence.add(-2.5, "counts the word after")
+
+
+def _is_shown(right: list[str]) -> bool:
+    """Return True for *on Netflix* and *is on TV*."""
+    place = 1 if right[:1] == ["is"] else 0
+    return right[place : place + 1] == ["on"] and not _ON_SCREEN.isdisjoint(right[place + 1 : place + 4])
 
 
 def _counts(words: Words, match: TitleMatch) -> bool:
@@ -199,7 +241,9 @@ def weigh_place(evidence: Evidence, words: Words, match: TitleMatch, specificity
         evidence.add(2.0 if whole and specificity > EVERYDAY + FUNCTION else 0.8, "stands alone")
     elif not ends and words.plain[last + 1] in _VERDICTS and words.gap(last) == " ":
         thing = first == last and match.key in _THINGS
-        evidence.add(1.3 if specificity > EVERYDAY or thing else 0.9, "the subject of a verdict")
+        evidence.add(1.6 if specificity > EVERYDAY or thing else 0.9, "the subject of a verdict")
+        if words.plain[last + 2 : last + 3] == ["me"] or not _QUALITY.isdisjoint(words.plain[last + 2 : last + 5]):
+            evidence.add(0.6, "did something to the writer, or is praised or blamed")
     elif not ends and words.text[words.spans[last][1]] in ":>=" and specificity > EVERYDAY:
         evidence.add(0.8, "stands before a colon or an arrow")
 

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -44,12 +44,14 @@ _IDEOGRAPH, _KANA, _HANGUL = 1.4, 0.8, 1.2  # specificity of one sign where each
 _SHORT_FOREIGN = 5  # letters up to which a word in another alphabet may be an everyday one: there is no list of these
 MOST = 6.5  # specificity of a title at most
 Value = TypeVar("Value")
+_FOLDED: dict[str, str] = {}  # the plain forms of words seen lately
 _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ers", "ly", "est", "y")
 
 
 def fold(word: str) -> str:
     """Return the plain form of one word; very long words are not cached."""
-    return _fold_cached(word) if len(word) <= LONGEST_CACHED else _fold(word)
+    known = _FOLDED.get(word)
+    return remember(_FOLDED, word, _fold(word)) if known is None else known
 
 
 def _fold(word: str) -> str:
@@ -60,19 +62,23 @@ def _fold(word: str) -> str:
     return _ALIASES.get(plain, plain)
 
 
-_fold_cached = lru_cache(maxsize=MOST_CACHED)(_fold)
-
-
 def fold_all(text: str) -> list[str]:
     """Return the plain forms of a text's words."""
     return _number_letters([fold(word) for word in _WORD.findall(text)])
 
 
+def first_word(text: str) -> str:
+    """Return the plain form of a text's first word, or nothing if it has none."""
+    found = _WORD.search(text)
+    return "" if found is None else fold(found.group())
+
+
 def _number_letters(plain: list[str]) -> list[str]:
     """Replace a single Roman letter after a counting word (``Episode V``) by its number."""
-    for n in range(1, len(plain)):
-        if plain[n] in _LETTERS and plain[n - 1] in COUNTERS:
-            plain[n] = _LETTERS[plain[n]]
+    if not COUNTERS.isdisjoint(plain):
+        for n in range(1, len(plain)):
+            if plain[n] in _LETTERS and plain[n - 1] in COUNTERS:
+                plain[n] = _LETTERS[plain[n]]
     return plain
 
 
@@ -110,19 +116,32 @@ def words_of(text: str) -> Words:
     matches = list(_WORD.finditer(text))
     spans = [match.span() for match in matches]
     raws = [match.group() for match in matches]
-    begins = [True] * len(spans)
-    for n in range(1, len(spans)):
-        between = text[spans[n - 1][1] : spans[n][0]]
-        begins[n] = between != " " and (
-            _SENTENCE_END.search(between) is not None or _is_enumerated(raws[n - 1], between)
-        )
+    begins = _sentence_begins(text, raws, spans)
+    plain = _number_letters([_FOLDED.get(raw) or fold(raw) for raw in raws])
+    if text.islower():
+        return Words(text, plain, spans, begins, cased=False, shouted=False, capitals=False)
     letters = [raw for raw in raws if raw[0].isalpha()]
-    capitals = sum(raw[0].isupper() for raw in letters)
-    shouted = len(letters) > 3 and sum(raw.isupper() for raw in letters) > 0.6 * len(letters)
-    title_case = len(letters) > 5 and capitals > 0.8 * len(letters)
-    plain, cased = _number_letters([fold(raw) for raw in raws]), _is_cased(text, raws, begins)
+    capitals = [raw for raw in letters if raw[0].isupper()]
+    shouted = len(letters) > 3 and sum(map(str.isupper, capitals)) > 0.6 * len(letters)
+    title_case = len(letters) > 5 and len(capitals) > 0.8 * len(letters)
+    cased = _is_cased(text, raws, begins)
     inner = any(raw[0].isupper() and raw[0] != "I" for raw, begin in zip(raws, begins, strict=True) if not begin)
     return Words(text, plain, spans, begins, cased, shouted or title_case, inner)
+
+
+def _sentence_begins(text: str, raws: list[str], spans: list[tuple[int, int]]) -> list[bool]:
+    """Return True for each word that begins a sentence or an item."""
+    if not spans:
+        return []
+    begins = [True] + [False] * (len(spans) - 1)
+    stop = spans[0][1]
+    for n in range(1, len(spans)):
+        start, end = spans[n]
+        between = text[stop:start]
+        stop = end
+        if between != " ":
+            begins[n] = _SENTENCE_END.search(between) is not None or _is_enumerated(raws[n - 1], between)
+    return begins
 
 
 def _is_enumerated(raw: str, between: str) -> bool:

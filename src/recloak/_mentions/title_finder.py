@@ -12,7 +12,7 @@ from recloak._mentions.text import EVERYDAY, FUNCTION, Words, words_in, words_of
 from recloak._mentions.title_matching import TitleIndex, TitleMatch, matches_in
 
 _DETERMINERS = words_in("determiners")
-SURE, POSSIBLE = 1.2, -1.3  # log odds
+SURE, POSSIBLE = 0.7, -1.1  # log odds
 _POPULAR_GAIN = 1.1
 _AT_MOST_POSSIBLE = -0.5
 _FIRM = 5.5  # specificity of a title that is hardly anything else

@@ -63,8 +63,13 @@ class Speller:
         return corrected if unknown and corrected != plain else None
 
     def _correct_word(self, word: str) -> str:
-        rare = word.isalpha() and self.lexicon.word_specificity(word) >= RARE
+        rare = word.isalpha() and self.lexicon.word_specificity(word) >= RARE and not self._is_compound(word)
         return remember(self.corrections, word, self._nearest(word) if rare else word)
+
+    def _is_compound(self, word: str) -> bool:
+        """Return True for two everyday words in one, such as *nightstand*: it is spelled as meant."""
+        everyday = self.lexicon.is_everyday
+        return any(everyday(word[:n]) and everyday(word[n:]) for n in range(4, len(word) - 3))
 
     def _nearest(self, word: str) -> str:
         allowed = 2 if len(word) >= _LONG else 1
@@ -101,8 +106,7 @@ class TitleIndex:
     titles: Sequence[Title]
     signs: dict[str, str]  # by folded word
     patterns: dict[str, int]  # by the signs of a variant
-    longest: dict[str, int]  # by sign: words of the longest variant that begins with it
-    beginnings: set[str]  # the first two signs of variants of three words or more
+    longest: dict[str, int]  # by the first two signs: words of the longest variant that begins with them
     specificity: array[float]  # by pattern
     sense_starts: array[int]  # by pattern: where its senses begin
     sense_titles: array[int]
@@ -115,6 +119,7 @@ class TitleIndex:
     looked_up: dict[int, list[Sense]] = field(default_factory=dict)  # senses by pattern, the last ones used
     shares: dict[int, float] = field(default_factory=dict)  # by title: its popularity once it was looked up
     people: dict[int, tuple[tuple[str, ...], ...]] = field(default_factory=dict)  # by title, once looked up
+    peopled: dict[int, list[Sense]] = field(default_factory=dict)  # by pattern, once looked up: senses with people
 
     def senses(self, pattern: int) -> list[Sense]:
         """Return the titles that a variant may mean, the least lossy first."""
@@ -161,7 +166,6 @@ class _Collected:
         self.patterns: dict[str, int] = {}
         self.specificity = array("f")
         self.longest: dict[str, int] = {}
-        self.beginnings: set[str] = set()
         self.kinds: dict[str, int] = {}
         self.sense_patterns, self.sense_titles = array("I"), array("I")
         self.sense_losses, self.sense_kinds = array("f"), array("B")
@@ -174,9 +178,8 @@ class _Collected:
         pattern = self.patterns.setdefault(key, len(self.patterns))
         if pattern == len(self.specificity):
             self.specificity.append(self.lexicon.specificity(words))
-            self.longest[key[0]] = max(self.longest.get(key[0], 0), len(words))
-            if len(words) > 2:
-                self.beginnings.add(key[:2])
+            if len(words) > 1 and self.longest.get(key[:2], 0) < len(words):
+                self.longest[key[:2]] = len(words)
         self.sense_patterns.append(pattern)
         self.sense_titles.append(number)
         self.sense_losses.append(variant.loss)
@@ -198,7 +201,6 @@ class _Collected:
             signs=self.signs,
             patterns=self.patterns,
             longest=self.longest,
-            beginnings=self.beginnings,
             specificity=self.specificity,
             sense_starts=array("I", starts.astype(np.uint32).tobytes()),
             sense_titles=array("I", title[order].tobytes()),
@@ -250,17 +252,18 @@ def _without_possessive(words: Words, position: int) -> str:
 
 
 def _match(plain: Sequence[str], index: TitleIndex, *, misspelled: bool = False) -> list[TitleMatch]:
-    signs, patterns, longest = index.signs, index.patterns, index.longest
+    signs, pattern_of, longest = index.signs, index.patterns.get, index.longest.get
     text = "".join([signs.get(word, _UNKNOWN) for word in plain])
     matches = []
     for first, sign in enumerate(text):
-        most = longest.get(sign, 0)
-        if most > 2 and text[first : first + 2] not in index.beginnings:
-            most = 2
-        for end in range(first + 1, min(first + most, len(text)) + 1):
-            if text[end - 1] == _UNKNOWN:
-                break
-            pattern = patterns.get(text[first:end])
+        pattern = pattern_of(sign)
+        if pattern is not None:
+            matches.append(TitleMatch(first, first, pattern, plain[first], misspelled))
+        most = longest(text[first : first + 2])
+        if most is None:
+            continue
+        for end in range(first + 2, min(first + most, len(text)) + 1):
+            pattern = pattern_of(text[first:end])
             if pattern is not None:
                 matches.append(TitleMatch(first, end - 1, pattern, " ".join(plain[first:end]), misspelled))
     return matches

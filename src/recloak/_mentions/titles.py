@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from recloak._mentions.text import COUNTERS, RARE, Lexicon, fold, fold_all
+from recloak._mentions.text import COUNTERS, RARE, Lexicon, first_word, fold, fold_all
 
 _YEAR = re.compile(r"\s*\(?\b(1[89]\d\d|20\d\d)(?:\s*[-–/]\s*(?:\d{4})?)?\)\s*$")
 _BRACKETS = re.compile(r"\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*$")
@@ -25,6 +25,7 @@ _OWNER = re.compile(r"^(?:\w+\.? ){1,2}\w+['’]s?\s+(?=\w+ \w|The )")
 _HYPHEN = re.compile(r"(?<=\w)[-·.*](?=\w)")
 _DOTTED = re.compile(r"^((?:\w\.){2,})\s")
 _COMMA = re.compile(r"[,(]")
+FULL_TITLE = "the full title"
 _CUTS = {"with", "of", "or", "vs", "by", "who", "that", "in", "on"}
 _LEET = str.maketrans("013457$", "oieasvs")
 _SUPERSCRIPT = re.compile(r"([²³¹])")
@@ -59,16 +60,16 @@ def parse(id_: int | str, line: str, year: int | None = None) -> Title:
     if dated is not None and dated.start() > 0:
         year, rest = year or int(dated.group(1)), rest[: dated.start()].strip()
     others: list[str] = []
-    while (bracket := _BRACKETS.search(rest)) is not None and bracket.start() > 0:
+    while rest.endswith(")") and (bracket := _BRACKETS.search(rest)) is not None and bracket.start() > 0:
         others.insert(0, _KNOWN_AS.sub("", bracket.group(1)))
         rest = rest[: bracket.start()].strip()
-    names = [article_first(name) for name in (rest, *others) if fold_all(name)]
+    names = [article_first(name) for name in (rest, *others) if first_word(name)]
     return Title(id_, tuple(dict.fromkeys(names)) or (line.strip(),), year)
 
 
 def article_first(name: str) -> str:
     """Move an article from the end to the front: ``Matrix, The`` becomes ``The Matrix``."""
-    match = _AT_END.match(name.strip())
+    match = _AT_END.match(name.strip()) if "," in name else None
     if match is None:
         return name.strip()
     main, article, rest = match.groups()
@@ -83,7 +84,7 @@ def variants(title: Title, lexicon: Lexicon, heroes: frozenset[str] = frozenset(
     """
     for position, name in enumerate(title.names):
         extra = 0.0 if position == 0 else 0.4
-        yield from _variants_of_name(_SUPERSCRIPT.sub(r" \1", name), extra, lexicon)
+        yield from _variants_of_name(name if name.isascii() else _SUPERSCRIPT.sub(r" \1", name), extra, lexicon)
         hero, _, adventure = name.partition(" and the ") if heroes else (name, "", "")
         if adventure and hero in heroes and lexicon.specificity(fold_all(adventure)) >= 2.9:
             for words in (fold_all(adventure), ["the", *fold_all(adventure)]):
@@ -98,7 +99,7 @@ def heroes_of(titles: Iterable[Title]) -> frozenset[str]:
 
 def _variants_of_name(name: str, extra: float, lexicon: Lexicon) -> Iterator[Variant]:
     words = fold_all(name)
-    yield Variant(" ".join(words), extra, "the full title")
+    yield Variant(" ".join(words), extra, FULL_TITLE)
     yield from _without_article(words, extra, lexicon)
     yield from _numbered(words, extra, lexicon)
     yield from _respelled(name, words, extra)
@@ -118,6 +119,8 @@ def _numbered(words: list[str], extra: float, lexicon: Lexicon) -> Iterator[Vari
     if len(words) > 1 and words[-1] in ("vs", "x"):
         number = "5" if words[-1] == "vs" else "10"
         yield Variant(" ".join([*words[:-1], number]), extra + 0.2, "the title with its number")
+    if COUNTERS.isdisjoint(words):
+        return
     kept = [word for n, word in enumerate(words) if not (word in COUNTERS and n + 1 < len(words) and n > 0)]
     if len(kept) < len(words) and lexicon.specificity(kept) >= 2.5:
         yield Variant(" ".join(kept), extra + 0.3, "the title with its number")
