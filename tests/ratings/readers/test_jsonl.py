@@ -64,6 +64,11 @@ def test_ids_that_turn_into_texts_late_are_texts(tmp_path):
         ("[1, 2, 3]", "one JSON object"),
         ('{"user": {"id": 1}, "item": 2, "rating": 3}', "'user' must be a number or a text"),
         ('{"user": true, "item": 2, "rating": 3}', "'user' must be a number or a text"),
+        ('{"user": 1, "item": 2, "rating": 3, "user": 9}', "'user' must stand once in an object"),
+        ('{"user": 1, "item": 2, "rating": 3, "us\\u0065r": 9}', "'user' must stand once in an object"),
+        ('{"user": "a\\ud800", "item": 2, "rating": 3}', "'user' must not hold a NUL or half a surrogate pair"),
+        ('{"user": "\\ud83dx", "item": 2, "rating": 3}', "'user' must not hold a NUL or half a surrogate pair"),
+        ('{"user": "\\u0000", "item": 2, "rating": 3}', "'user' must not hold a NUL or half a surrogate pair"),
     ],
 )
 def test_a_line_that_is_no_row_is_named(tmp_path, line, rule):
@@ -72,6 +77,31 @@ def test_a_line_that_is_no_row_is_named(tmp_path, line, rule):
     with pytest.raises(SourceError, match=rule) as error:
         recloak.read(path)
     assert "line 251" in str(error.value)
+
+
+def test_a_name_twice_in_one_object_and_missing_in_another_is_seen(tmp_path):
+    path = written(tmp_path / "r.jsonl", [{"user": 1, "item": 2, "rating": 3}, {"item": 2, "rating": 4}])
+    path.write_text(path.read_text() + '{"user": 5, "item": 2, "rating": 3, "user": 6}\n')
+    with pytest.raises(SourceError, match="line 3: 'user' must stand once"):
+        recloak.read(path, skip_bad=True)
+
+
+def test_names_that_stand_twice_inside_other_values_do_no_harm(tmp_path):
+    records = [{"user": "a", "item": "b", "rating": 3, "text": 'she said "user": \\"user\\"', "by": "user"}]
+    assert len(recloak.read(written(tmp_path / "r.jsonl", [*records, {"user": "c", "item": "d", "rating": 4}]))) == 2
+
+
+@pytest.mark.parametrize("number", [2**63, 2**64, -(2**63) - 1, 10**30])
+def test_ids_that_64_bits_do_not_hold_are_texts(tmp_path, number):
+    records = [{"user": n, "item": 1, "rating": 3} for n in (1, 2, number)]
+    assert str(number) in recloak.read(written(tmp_path / "r.jsonl", records)).user_ids.ids.to_list()
+
+
+@pytest.mark.parametrize("rating", [10**400, -(10**400)])
+def test_a_rating_that_no_number_holds_is_refused(tmp_path, rating):
+    records = [{"user": 1, "item": 1, "rating": 3.5}, {"user": 2, "item": 1, "rating": rating}]
+    with pytest.raises(SourceError, match="rating must"):
+        recloak.read(written(tmp_path / "r.jsonl", records))
 
 
 def test_a_missing_value_is_an_empty_one(tmp_path):

@@ -1,12 +1,16 @@
 """JSON Lines: one object a line, as the large public sets of reviews are written.
 
 Polars parses whole blocks of lines into the columns that are needed, with the types that the first lines show. A block
-that does not fit is read again line by line, by Python: that finds other spellings, or the words for a bad line.
+that does not fit is read again line by line, by Python: that finds other spellings, or the words for a bad line. So is
+a block in which a name may stand twice in one object (polars takes the first value, Python the last) or not at all, and
+one in which a text holds a NUL, as which polars reads half a surrogate pair.
 """
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+import math
+import re
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +27,8 @@ from recloak._ratings.times import number_of
 
 _LOOKED_AT = 200  # lines by which columns and their types are recognised
 _RULE = "a line must be one JSON object"
+_ESCAPED_LETTER = re.compile(rb"\\u00(?:3[0-9]|[4-7])")  # by which a name can be written in another way
+_INT64 = range(-(2**63), 2**63)
 
 
 def _matches(sample: Sample) -> bool:
@@ -31,12 +37,21 @@ def _matches(sample: Sample) -> bool:
     return first.lstrip().startswith("{") and _object(first) is not None
 
 
-def _object(line: str) -> dict[str, Any] | None:
+class _Record(dict[str, Any]):
+    """An object that knows which of its names stand in it twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        names = [name for name, _ in pairs] if len(self) < len(pairs) else []
+        self.twice = {name for name in names if names.count(name) > 1}
+
+
+def _object(line: str) -> _Record | None:
     try:
-        found = json.loads(line)
+        found = json.loads(line, object_pairs_hook=_Record)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return found if isinstance(found, _Record) else None
 
 
 def _tables(sample: Sample) -> Iterator[LazyTable]:
@@ -80,11 +95,20 @@ def _parsed(lines: bytes, schema: dict[str, pl.DataType], path: Path, first_line
         # Text that stands for a whole object or list is no id: such a block is looked at line by line.
         frame = pl.read_ndjson(io.BytesIO(lines), schema=schema)
         texts = [name for name, kind in schema.items() if kind == pl.String]
-        if not any(frame[name].str.contains(r"^[\[{]").any() for name in texts):
+        odd = any(frame[name].str.contains(r"^[\[{]|\x00").any() for name in texts)
+        whole = not odd and sum(frame.null_count().row(0)) == 0
+        if whole and _names_stand_once(lines, schema, frame.height):
             return frame
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         pass
     return _line_by_line(lines, schema, path, first_line)
+
+
+def _names_stand_once(lines: bytes, names: Collection[str], n_rows: int) -> bool:
+    """Return whether each name, which no object lacks, stands once in all of them; an escape may hide a second one."""
+    if _ESCAPED_LETTER.search(lines) or (b"\\u" in lines and not all(map(str.isascii, names))):
+        return False
+    return all(lines.count(json.dumps(name, ensure_ascii=False).encode()) == n_rows for name in names)
 
 
 def _line_by_line(lines: bytes, schema: dict[str, pl.DataType], path: Path, first_line: int) -> pl.DataFrame:
@@ -96,21 +120,44 @@ def _line_by_line(lines: bytes, schema: dict[str, pl.DataType], path: Path, firs
         if record is None:
             raise SourceError(_RULE, file=path, line=number, value=as_text(line)[:60])
         row = {name: record.get(name) for name in schema}
-        wrong = next((name for name, value in row.items() if isinstance(value, dict | list | bool)), None)
-        if wrong is not None:
-            rule = f"{wrong!r} must be a number or a text"
-            raise SourceError(rule, file=path, line=number, value=json.dumps(row[wrong])[:60])
+        for name, value in row.items():
+            if rule := _broken_rule(name, value, record):
+                raise SourceError(rule, file=path, line=number, value=json.dumps(value)[:60])
         rows.append(row)
     return pl.DataFrame([_column(name, kind, [row[name] for row in rows]) for name, kind in schema.items()])
 
 
+def _broken_rule(name: str, value: Any, record: _Record) -> str | None:
+    if name in record.twice:
+        return f"{name!r} must stand once in an object"
+    if isinstance(value, dict | list | bool):
+        return f"{name!r} must be a number or a text"
+    if isinstance(value, str) and not _is_proper(value):
+        return f"{name!r} must not hold a NUL or half a surrogate pair"
+    return None
+
+
+def _is_proper(text: str) -> bool:
+    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def _column(name: str, kind: pl.DataType, values: list[Any]) -> pl.Series:
-    """Return a column of numbers, or of texts where one value is a text that does not stand for a number."""
+    """Return a column of numbers, or of texts where one value is no number, or a whole one that 64 bits do not hold."""
     if kind == pl.Float64:
-        values = [value if not isinstance(value, str) or number_of(value) is None else float(value) for value in values]
-    if any(isinstance(value, str) for value in values):
+        values = [_as_float(value) for value in values]
+    if any(isinstance(value, str) or (isinstance(value, int) and value not in _INT64) for value in values):
         return pl.Series(name, [None if value is None else str(value) for value in values], dtype=pl.String)
     return pl.Series(name, values, strict=False)
+
+
+def _as_float(value: Any) -> Any:
+    """Return a number, or a text that stands for one, as a float; anything else as it is."""
+    if value is None or (isinstance(value, str) and number_of(value) is None):
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 READER = Reader(
