@@ -256,7 +256,7 @@ def run_tests(tests: list[str], copy: Path, budget: float, killer: str) -> NoRet
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
-    os.setsid()  # so that what the tests start ends with them
+    os.setpgid(0, 0)  # so that what the tests start ends with them
     resource.setrlimit(resource.RLIMIT_CPU, (int(budget) + int(time.process_time()) + 5,) * 2)
     os.chdir(copy)
     os.environ |= {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}

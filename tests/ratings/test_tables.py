@@ -134,3 +134,26 @@ def test_milliseconds_and_nanoseconds_become_seconds():
     ratings = Ratings.from_arrays([1, 2, 3, 4], [1] * 4, [1] * 4, times)
     assert ratings.times is not None
     assert set(ratings.times.tolist()) == {978300760}
+
+
+@pytest.mark.parametrize("kind", [pl.UInt64, pl.Int128, pl.UInt128])
+def test_whole_numbers_wider_than_64_bits_are_ids_where_they_fit_and_texts_where_not(kind):
+    rows = {"item": [1, 2], "rating": [3.0, 4.0]}
+    small = Ratings.from_table(pl.DataFrame({"user": pl.Series([5, 7], dtype=kind), **rows}))
+    assert small.user_ids.ids.to_list() == [5, 7]
+    large = Ratings.from_table(pl.DataFrame({"user": pl.Series([2**63, 7], dtype=kind), **rows}))
+    assert set(large.user_ids.ids.to_list()) == {str(2**63), "7"}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame([[1, 2, 3, 4]], columns=["user", "item", "rating", "rating"]),
+        pd.DataFrame({"user": [1, "a"], "item": [1, 2], "rating": [1, 2]}),
+        pa.Table.from_arrays([pa.array([1])] * 4, names=["user", "item", "rating", "rating"]),
+    ],
+    ids=["names twice in pandas", "numbers and texts", "names twice in Arrow"],
+)
+def test_a_table_that_polars_cannot_take_is_one_sentence(table):
+    with pytest.raises(InputError, match="the table cannot be taken: "):
+        Ratings.from_table(table)

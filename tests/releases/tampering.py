@@ -172,7 +172,8 @@ def _counts(found: dict[str, pl.DataFrame]) -> dict[str, int]:
     rows: dict[int, list[Any]] = {}
     for name, *cell in cells.iter_rows():
         rows.setdefault(name, []).append(cell)
-    n_groups = cells["group"].n_unique() if "members" in found else len({str(row) for row in rows.values()})
+    named = (members if "ratings" in found else cells) if "members" in found else pl.DataFrame()
+    n_groups = named["group"].n_unique() if len(named) else len({str(row) for row in rows.values()})
     counts = {"n_users": len(members), "n_items": cells["item"].n_unique(), "n_ratings": len(joined)}
     return {**counts, "n_groups": n_groups}
 
@@ -273,7 +274,8 @@ def _is_possible(manifest: dict[str, Any]) -> bool:
     kinds = {"k": int, "mode": str, "paper": bool}
     cap, few, told = manifest["max_link"], manifest["min_raters"], manifest["exposure"]
     decoys = manifest["decoys"]  # whether any were put in, and how many, cannot be seen from outside
-    of_model = few is None and manifest["labels"] == "model" and manifest["mode"] == "padded"
+    of_model = few is None and manifest["labels"] == "model" and manifest["mode"] in ("padded", "sampled")
+    sampled, boost, holders = manifest["mode"] == "sampled", manifest.get("boost"), manifest.get("holders")
     of_raters = type(few) is int and few >= 1 and manifest["labels"] == "raters"
     return (
         all(type(manifest[name]) is kind for name, kind in kinds.items())
@@ -281,12 +283,18 @@ def _is_possible(manifest: dict[str, Any]) -> bool:
         and (of_model or of_raters)
         and (told is None or (list(told) == ["found", "member"] and all(_is_share(one) for one in told.values())))
         and manifest["min_shown"] is None
+        and (("boost" in manifest) == ("holders" in manifest) == sampled)
+        and (not sampled or (_is_part(boost) and type(holders) is int and holders >= manifest["k"]))
         and (decoys is None or (type(decoys) is float and decoys >= 0 and manifest["mode"] == "pure"))
         and (not manifest["paper"] or (manifest["grid"] is None and manifest["min_raters"] == 1))
         and (cap is None or (type(cap) is float and 0 < cap <= 1 and manifest["mode"] == "pure"))
         and manifest["diversity"] in (None, "1,2")
         and manifest["scale"]["low"] <= manifest["scale"]["high"]
     )
+
+
+def _is_part(value: Any) -> bool:
+    return type(value) is float and 0 <= value <= 1
 
 
 def _is_share(value: Any) -> bool:
@@ -350,9 +358,28 @@ def _factors_keep_their_promise(manifest: dict[str, Any], found: dict[str, pl.Da
     )
 
 
+def _drawn_rows_keep_their_promise(manifest: dict[str, Any], found: dict[str, pl.DataFrame]) -> bool:
+    cells, members = found["ratings"], found["members"]
+    pairs = list(zip(cells["user"], cells["item"], strict=True))
+    steps = (cells["rating"] - manifest["scale"]["low"]).to_numpy() / manifest["grid"]
+    names, groups = list(range(1, manifest["n_users"] + 1)), members["group"].to_list()
+    return bool(
+        pairs == sorted(set(pairs))
+        and np.abs(steps - np.round(steps)).max() < 1e-4
+        and cells["rating"].is_between(manifest["scale"]["low"], manifest["scale"]["high"]).all()
+        and members["user"].to_list() == names == sorted(set(cells["user"]))
+        and sorted(set(groups)) == list(range(1, manifest["n_groups"] + 1))
+        and _counts(found).items() <= manifest.items()
+        and all(manifest[name] is None for name in ("mean", "precision", "rank"))
+        and min(groups.count(group) for group in groups) >= manifest["k"]
+    )
+
+
 def _keeps_its_promise(manifest: dict[str, Any], found: dict[str, pl.DataFrame]) -> bool:
     if "groups" in found:
         return _factors_keep_their_promise(manifest, found)
+    if manifest["layout"] == "drawn":
+        return _drawn_rows_keep_their_promise(manifest, found)
     cells = found["ratings"] if "ratings" in found else found["profiles"]
     members = found.get("members", pl.DataFrame({"user": cells[:, 0].unique().sort()}))
     name, pairs = cells.columns[0], list(zip(cells[:, 0], cells["item"], strict=True))

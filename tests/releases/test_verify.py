@@ -8,9 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import recloak
 from recloak._core.errors import InputError, OptionError
 from recloak._ratings.model import Ratings
 from recloak._releases.model.release_format import MANIFEST, Diversity
+from recloak._releases.release import Release
 from recloak._releases.verifier import verify
 from recloak._releases.verifier.item_numbers import ItemNumbers
 from tests.releases import tampering
@@ -23,6 +25,8 @@ KINDS = [
     ("padded", "long", "csv"),
     ("padded", "factors", "parquet"),
     ("padded", "factors", "csv"),
+    ("sampled", "drawn", "parquet"),
+    ("sampled", "drawn", "csv"),
 ]
 
 
@@ -31,11 +35,15 @@ def lawful(tmp_path_factory) -> list[Path]:
     """Lawful releases of every kind."""
     place = tmp_path_factory.mktemp("lawful")
     return [
-        some_release(some_ratings(), mode=mode).write(
-            place / f"{mode}-{layout}-{file_format}", layout=layout, format=file_format
-        )
+        made(mode).write(place / f"{mode}-{layout}-{file_format}", layout=layout, format=file_format)
         for mode, layout, file_format in KINDS
     ]
+
+
+def made(mode: str) -> Release:
+    if mode == "sampled":
+        return recloak.publish(some_ratings(), k=3, mode=mode, seed=0)
+    return some_release(some_ratings(), mode=mode)
 
 
 def tampered(folder: Path, place: Path, tamper: tampering.Tamper, seed: int) -> Path:

@@ -181,7 +181,10 @@ def as_polars(table: Any) -> pl.DataFrame:
     if isinstance(table, Tabular):
         return table.to_polars()
     if hasattr(table, "__arrow_c_stream__"):
-        return pl.DataFrame(table)
+        try:
+            return pl.DataFrame(table)
+        except (TypeError, *FAILURES) as error:
+            raise InputError(f"the table cannot be taken: {str(error).partition(chr(10))[0][:200]}") from error
     raise InputError(f"a table must be of polars, pandas or Arrow, got {type(table).__name__}")
 
 
@@ -228,9 +231,9 @@ def add_columns(rows: RowBuffer, frame: pl.DataFrame, *, file: Path | None = Non
 def _ids(column: pl.Series, role: str, file: Path | None) -> pl.Series:
     """Bring ids to Int64 or String."""
     kind = column.dtype
-    if kind == pl.UInt64:
-        too_large = (column > np.iinfo(np.int64).max).any()
-        return column.cast(pl.String if too_large else pl.Int64)
+    if kind in (pl.UInt64, pl.Int128, pl.UInt128):
+        fitting = column.cast(pl.Int64, strict=False)
+        return fitting if fitting.null_count() == column.null_count() else column.cast(pl.String)
     if kind.is_integer() or kind == pl.String:
         return column
     if isinstance(kind, (pl.Categorical, pl.Enum)):

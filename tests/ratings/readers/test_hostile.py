@@ -234,13 +234,14 @@ def written(path: Path, columns: dict[str, Any], **options: Any) -> Path:
 
 @pytest.mark.parametrize("role", ["user", "rating", "time"])
 @pytest.mark.parametrize("kind", VALUES)
-def test_every_kind_of_parquet_column_is_read_right_or_refused(tmp_path, role, kind):
+def test_every_kind_of_parquet_column_is_read_right_or_refused(tmp_path, role, kind, capfd):
     columns = {"user": [1, 2], "item": [1, 2], "rating": [3.0, 4.0], role: VALUES[kind]}
     path = written(tmp_path / "r.parquet", columns)
     if (role, kind) in ACCEPTED:
         assert sorted(read(path).to_polars()[role].to_list()) == sorted(ACCEPTED[role, kind])
     else:
         check(path, {}, str(path))
+        assert not capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ on a damaged one polars prints a panic and without memory it aborts; the time is
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,7 +68,7 @@ def _tables(sample: Sample) -> Iterator[LazyTable]:
     if not _is_plausible(opened, sample.file):
         rule = f"holds more than {_ROWS_PER_BYTE} rows for each of its bytes; no_limit=True reads it all the same"
         raise SourceError(rule, file=sample.path, value=opened.metadata.num_rows)
-    yield LazyTable(opened.schema_arrow.names, partial(_frames, opened))
+    yield LazyTable(opened.schema_arrow.names, partial(_frames, opened, sample.path))
     sample.file.require_unchanged()
 
 
@@ -76,12 +77,17 @@ def _opened(file: SourceFile) -> pq.ParquetFile:
 
 
 def _is_plausible(opened: pq.ParquetFile, file: SourceFile) -> bool:
-    """Return whether a small file claims very many rows: real ratings never compress that well."""
+    """Return whether a file can hold the rows it claims: real ratings never fit so many into so few bytes."""
     n_rows, n_bytes = opened.metadata.num_rows, file.n_seekable
     return file.no_limit or n_rows <= max(_FREE_ROWS, _ROWS_PER_BYTE * n_bytes)
 
 
-def _frames(opened: pq.ParquetFile, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+def _frames(opened: pq.ParquetFile, path: Path, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+    for name in columns:
+        if pa.types.is_decimal256(kind := opened.schema_arrow.field(name).type):
+            raise SourceError(
+                f"{name!r} must have a type that 128 bits hold", file=path, value=str(kind)
+            )  # polars would panic
     for batch in opened.iter_batches(_GENERAL_ROWS, columns=list(columns)):
         for column in batch.columns:
             if not pa.types.is_primitive(column.type):
