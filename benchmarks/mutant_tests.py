@@ -38,11 +38,17 @@ class Imports:
 
     def tests_of(self, file: str, line: int) -> list[str]:  # noqa: ARG002
         """Return the test files that import a module, those that import the fewest others first."""
-        for modules in ({module_of(file)}, {module_of(name) for name in importers(file)}):
-            found = [test for test, imported in imports("tests").items() if modules & imported and is_test(test)]
-            if found:
-                return sorted(found, key=lambda test: (len(imports("tests")[test]), test))
-        return []
+        return importing_tests(file)
+
+
+@cache
+def importing_tests(file: str) -> list[str]:
+    """Return the test files that import a module or, where none does, a module that needs it."""
+    for modules in ({module_of(file)}, {module_of(name) for name in importers(file)}):
+        found = [test for test in imports("tests") if is_test(test) and modules & needed_by(test)]
+        if found:
+            return sorted(found, key=lambda test: (not modules & imports("tests")[test], len(needed_by(test)), test))
+    return []
 
 
 def is_test(file: str) -> bool:
@@ -125,6 +131,14 @@ def importers(file: str) -> frozenset[str]:
     return frozenset(found - {file})
 
 
+@cache
+def needed_by(test: str) -> frozenset[str]:
+    """Return the modules that a test file imports, also through its helpers among the tests."""
+    own = imports("tests").get(test, frozenset())
+    helpers = {f"{name.replace('.', '/')}.py" for name in own if name.startswith("tests.")} - {test}
+    return own.union(*(imports("tests").get(helper, frozenset()) for helper in helpers))
+
+
 def module_of(file: str) -> str:
     return file.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
@@ -137,6 +151,6 @@ def imports(folder: str) -> dict[str, frozenset[str]]:
 
 def imported_by(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("recloak"):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(("recloak", "tests")):
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -31,6 +31,7 @@ from benchmarks.mutant_tests import ROOT, SOURCE, Coverage, Imports, importers, 
 
 COPIED = ("src", "tests", "docs", "benchmarks")
 PRELOADED = ("pandas", "polars", "pyarrow.parquet", "scipy.sparse.linalg", "scipy.stats", "sqlalchemy")
+HARMLESS = ("slots", "cache", "nogil")  # settings of decorators that change speed and memory only
 _BROKEN = 99  # exit code of tests that could not be run
 OPERATORS = {
     ast.Lt: ("<", "<="),
@@ -110,7 +111,7 @@ def check(out: Path) -> None:
     raise SystemExit(int(pytest.main(["-q", "-p", "no:cacheprovider", *killers])))
 
 
-def rows_of(out: Path) -> list[dict[str, str]]:
+def rows_of(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
 
 
@@ -156,7 +157,13 @@ def mutants_of(file: str, text: str) -> Iterator[Mutant]:
         line = data[:start].count(b"\n") + 1
         return Mutant(file, line, start, end, data[start:end].decode(), new)
 
-    for node in ast.walk(ast.parse(text)):
+    tree = ast.parse(text)
+    harmless = {
+        id(keyword.value) for keyword in ast.walk(tree) if isinstance(keyword, ast.keyword) and keyword.arg in HARMLESS
+    }
+    for node in ast.walk(tree):
+        if id(node) in harmless:
+            continue
         for left, operator, right in operands_of(node):
             start, end = at(left.end_lineno or 0, left.end_col_offset or 0), at(right.lineno, right.col_offset)
             old, new = OPERATORS[type(operator)]

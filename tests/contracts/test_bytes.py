@@ -395,7 +395,8 @@ def compare_with(expected: dict[str, str], case: str, found: dict[str, str]) -> 
     others = [f"{name} {now}" for name, now in installed().items() if golden["libraries"].get(name, now) != now]
     processor = golden.get("processor", host_processor())
     if differing and processor != host_processor():
-        pytest.skip(f"bytes differ, and they were made on {processor}, not on {host_processor()}")
+        told = "; ".join(differing)
+        pytest.skip(f"bytes differ, and they were made on {processor}, not on {host_processor()}: {told}")
     if differing and case.startswith("audit") and golden["libraries"]["numpy"] != installed()["numpy"]:
         pytest.skip("digits of an audit differ, and its fits were made with another library of linear algebra")
     hint = f"\n(the hashes were made with other libraries than {', '.join(others)})" if others else ""
