@@ -112,8 +112,8 @@ def test_files_with_and_without_values_are_not_mixed(tmp_path):
 
 def test_steps_that_need_ratings_say_so(tmp_path):
     path = csv(tmp_path / "r.csv", "user,item", PAIRS)
-    with pytest.raises(InputError, match="publish takes ratings, but this source holds presence"):
-        recloak.publish(path, k=2, mode="pure")
+    with pytest.raises(InputError, match="contest prepare takes ratings, but this source holds presence"):
+        recloak.contest.prepare(path, tmp_path / "kit")
 
 
 @given(

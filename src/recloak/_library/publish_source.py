@@ -12,7 +12,7 @@ from recloak._core.errors import OptionError
 from recloak._core.options import require_on_spark
 from recloak._library.arguments import as_path, diversity_text
 from recloak._library.engines import on_spark, require_files, spark_session
-from recloak._library.sources import explicit_ratings
+from recloak._library.sources import as_ratings
 from recloak._releases.folder_checks import check_folders
 from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
 
@@ -157,7 +157,7 @@ def publish(
     if folders is not None and spark:
         session = master, tuple(conf)
         return _on_spark(source, folders, writing, options, padding, padder, generator, session)
-    ratings = explicit_ratings(source, "publish")
+    ratings = as_ratings(source)
     layout = None if folders is None else _announced(ratings, options, writing.for_mode(options.mode), padding)
     release = _made(ratings, options, padding, padder, generator)
     if folders is None:
@@ -187,10 +187,13 @@ def _folders(out: PathLike, private: PathLike | None) -> tuple[Path, Path]:
 
 def _announced(ratings: Ratings, options: PublishOptions, writing: WriteOptions, padding: PadOptions) -> str:
     """Say what will be written, and return the layout."""
+    from recloak._ratings.event_values import PROPENSITIES
+    from recloak._ratings.value_kinds import RATINGS
     from recloak._releases.release_size import Counts, announce
 
     n_users, n_items = int((ratings.activity > 0).sum()), int((ratings.popularity > 0).sum())
-    counts = Counts(n_users, n_items, ratings.n_ratings, ratings.scale)
+    scale = ratings.scale if ratings.kind is RATINGS else PROPENSITIES
+    counts = Counts(n_users, n_items, ratings.n_ratings, scale)
     return announce(counts, options, writing, padding.n_factors).layout
 
 

@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from recloak._core.compiling import njit
 from recloak._core.errors import InputError
 from recloak._core.threads import in_shares
+from recloak._ratings.event_values import shows_propensities
 from recloak._ratings.model import Ratings
+from recloak._releases.event_release import without_rare_factors
 from recloak._releases.grid import Grid, make_grid
 from recloak._releases.group_fit import fit_groups
 from recloak._releases.model.steps import Grouping, Padding
@@ -58,6 +60,8 @@ def tally_for(ratings: Ratings, padding: Padding, grouping: Grouping, options: H
 
 def group_rows(ratings: Ratings, padding: Padding, grouping: Grouping, options: HomogeniseOptions) -> GroupMeans:
     """Return what is predicted for each group: fitted to its ratings, or, beside labels of the raters, the mean."""
+    if shows_propensities(ratings):
+        return without_rare_factors(group_means(padding, grouping), ratings, grouping.k)
     if options.labels_of == "model":
         return fit_groups(ratings, padding, grouping)
     return group_means(padding, grouping)

@@ -39,18 +39,21 @@ class Predictor:
         Returns the `Padding` of ratings, given the options and the randomness of the step.
     on_spark
         Whether the Spark engine has it too.
+    predicts_uses
+        Whether it predicts that an item is used, from purchases or plays, and takes no ratings.
 
     Examples
     --------
     >>> import recloak
     >>> list(recloak.PREDICTORS)
-    ['svd', 'bias', 'mean']
+    ['svd', 'bias', 'mean', 'propensity']
     """
 
     name: str
     text: str
     fit: Callable[[Ratings, PadOptions, Randomness], Padding]
     on_spark: bool = True
+    predicts_uses: bool = False
 
 
 def factors(ratings: Ratings, options: PadOptions, rng: Randomness) -> Padding:
@@ -82,10 +85,18 @@ def item_means(ratings: Ratings, _options: PadOptions, _rng: Randomness) -> Padd
     return Padding(mu, np.zeros(n_users, np.float32), item_bias, *no_factors, ratings.scale)
 
 
+def propensity(ratings: Ratings, options: PadOptions, rng: Randomness) -> Padding:
+    """Predict how likely somebody uses an item, from purchases or plays: ``p_u . q_i``, from 0 to 1."""
+    from recloak._releases.propensities import propensities  # noqa: PLC0415 (--help must not load compiled code)
+
+    return propensities(ratings, rank=options.n_factors, rng=rng)
+
+
 _ALL = (
     Predictor("svd", "by biases and factors", factors),
     Predictor("bias", "by biases of users and items", biases),
     Predictor("mean", "by the item's mean", item_means),
+    Predictor("propensity", "how likely an item is used, for presence and counts", propensity, False, True),
 )
 
 PREDICTORS: dict[str, Predictor] = {predictor.name: predictor for predictor in _ALL}

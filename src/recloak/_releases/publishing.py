@@ -10,10 +10,18 @@ from numpy.typing import NDArray
 from recloak._core.errors import InputError
 from recloak._core.randomness import Randomness, Rng, randomness
 from recloak._ratings.model import Ratings
+from recloak._ratings.value_kinds import RATINGS
 from recloak._releases.decoys import add_decoys
 from recloak._releases.diversity import diversify
 from recloak._releases.drawn_rows.drawn_release import make_drawn, publish_drawn
-from recloak._releases.grid import make_grid
+from recloak._releases.event_release import (
+    grid_for,
+    group_by_items,
+    predictor_for,
+    require_options,
+    values_to_learn,
+    values_to_show,
+)
 from recloak._releases.group import GroupOptions, group
 from recloak._releases.homogenise import group_rows, profiles_of, tally_for
 from recloak._releases.model.modes import MODES
@@ -45,19 +53,25 @@ def publish(
     """
     options = (options or PublishOptions()).replace(**changes)
     rng, log = randomness(rng), StepLog()
-    ratings = require_publishable(ratings, options)
-    predicting = padding_for(options, pad_options)
+    source = require_publishable(ratings, options)
+    predicting = predictor_for(source.kind, options, padding_for(options, pad_options))
+    ratings = values_to_show(source, options)
     if MODES[options.mode].is_drawn:
         return publish_drawn(ratings, options, predicting, padder, rng, log)
     with log.step("pad") as notes:
-        padding = pad(ratings, predicting, padder=padder, rng=rng.child("pad"))
+        learned = values_to_learn(source, ratings)
+        padding = pad(learned, predicting, padder=padder, rng=rng.child("pad"))
         notes["rank"] = padding.rank
     with log.step("group") as notes:
         choice = grouping_for(options, group_options)
-        grouping = group(padding, choice, ratings=ratings, rng=rng.child("group"))
+        if ratings.kind is RATINGS:
+            grouping = group(padding, choice, ratings=ratings, rng=rng.child("group"))
+        else:
+            grouping = group_by_items(ratings, options.k, rng.child("group"))
         grouping.require_bounds()
         notes["n_groups"] = grouping.n_groups
-    made_by = {"padding": padding_account(padding, predicting, padder), "grouping": choice.to_mapping()}
+    grouped_by = choice.to_mapping() if ratings.kind is RATINGS else {"by": "items"}
+    made_by = {"padding": padding_account(padding, predicting, padder), "grouping": grouped_by}
     return make_release(ratings, padding, grouping, options, rng, log, made_by)
 
 
@@ -86,7 +100,7 @@ def make_release(
     log, made_by = log or StepLog(), dict(made_by or {})
     if MODES[options.mode].is_drawn:
         return make_drawn(ratings, padding, grouping, options, rng, log, made_by)
-    grid = make_grid(ratings.scale, options.mode, options.homogenising.grid)
+    grid = grid_for(ratings, options)
     with log.step("homogenise") as notes:
         homogenising = options.homogenising
         cells = tally_for(ratings, padding, grouping, homogenising)
@@ -109,6 +123,7 @@ def make_release(
     facts = facts_of(
         options,
         grid,
+        values=ratings.kind.name,
         n_users=ratings.n_users,
         n_items=int(np.count_nonzero(items_shown(profiles))),
         n_ratings=int((profiles.counts * grouping.sizes).sum()),
@@ -128,7 +143,8 @@ def make_release(
 
 def require_publishable(ratings: Ratings, options: PublishOptions) -> Ratings:
     """Return ratings without times and empty users and items; raise InputError if they cannot be published."""
-    ratings = replace(ratings.compact(), times=None)
+    require_options(ratings.kind, options)
+    ratings = replace(ratings.compact(), times=None, first_times=None)
     require_enough(ratings.n_users, ratings.n_items, options)
     return ratings
 

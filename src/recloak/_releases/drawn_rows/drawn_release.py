@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from recloak._core.randomness import Randomness
 from recloak._ratings.model import Ratings
+from recloak._ratings.value_kinds import PRESENCE, RATINGS
 from recloak._releases.drawn_rows.canonical_users import canonical_order, in_order
 from recloak._releases.drawn_rows.presence_axes import PresenceAxes, find_axes
 from recloak._releases.drawn_rows.sampler import HOLDERS, draw_rows
@@ -49,7 +50,7 @@ def publish_drawn(
     log: StepLog,
 ) -> Release:  # fmt: skip
     """Return a release of rows drawn for groups; two users who exchange their ids leave its public side as it was."""
-    people, by = People.of(ratings), options.grouping_by or GROUPING_BY
+    people, by = People.of(ratings), options.grouping_by or ("items" if ratings.kind is PRESENCE else GROUPING_BY)
     with log.step("pad") as notes:
         padding = pad(people.ratings, predicting, padder=padder, rng=rng.child("pad"))
         notes["rank"] = padding.rank
@@ -85,12 +86,13 @@ def _drawn(
 ) -> Release:  # fmt: skip
     """Draw the rows and give them names."""
     ratings, boost = people.ratings, BOOST if options.boost is None else options.boost
-    grid = make_grid(ratings.scale, options.mode, options.grid)
+    # The levels of counts are whole numbers; ratings have the grid that is asked for.
+    grid = make_grid(ratings.scale, options.mode, options.grid if ratings.kind is RATINGS else 1.0)
     with log.step("draw rows") as notes:
         drawn = draw_rows(ratings, padding, grouping, *places, grid, boost=boost, rng=rng.child("draw"))
         notes["links_between_items"] = drawn.n_links
     facts = facts_of(
-        options, grid, n_users=ratings.n_users, n_items=len(np.unique(drawn.profiles.items)),
+        options, grid, values=ratings.kind.name, n_users=ratings.n_users, n_items=len(np.unique(drawn.profiles.items)),
         n_ratings=len(drawn.profiles.items), n_groups=grouping.n_groups,
     )  # fmt: skip
     facts = replace(facts, boost=boost, holders=max(HOLDERS, options.k))

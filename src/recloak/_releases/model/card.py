@@ -1,5 +1,6 @@
 """The data card: a page that lets a stranger use a release without asking its owner."""
 
+from recloak._ratings.value_kinds import COUNTS, PRESENCE, RATINGS
 from recloak._releases.model.manifest import Facts, not_promised, promised
 from recloak._releases.model.modes import MODES
 from recloak._releases.model.release_format import FACTOR_TABLES, TABLES, table_names
@@ -13,14 +14,24 @@ _MEANINGS = {
 }
 
 
+_TITLES = {
+    RATINGS.name: "Anonymised ratings",
+    PRESENCE.name: "Anonymised records of who used what",
+    COUNTS.name: "Anonymised records of who used what how often",
+}
+
+
+_USED = {RATINGS.name: "rated", PRESENCE.name: "used", COUNTS.name: "used"}
+
+
 def data_card(facts: Facts, layout: str, file_format: str) -> str:
     """Write the card in Markdown."""
     parts = [
-        "# Anonymised ratings",
+        f"# {_TITLES[facts.values]}",
         _summary(facts),
         "## Files",
         _files(facts, layout, file_format),
-        "## What a rating means",
+        facts.told("## What a rating means"),
         _meaning(facts),
         *_popularity(facts),
         "## What is promised",
@@ -34,9 +45,10 @@ def data_card(facts: Facts, layout: str, file_format: str) -> str:
 
 
 def _summary(facts: Facts) -> str:
+    cells = "ratings" if facts.values == RATINGS.name else "cells"
     return (
-        f"{facts.n_ratings:,} ratings of {facts.n_items:,} items by {facts.n_users:,} people, in {facts.n_groups:,} "
-        f"groups of at least {facts.k} {MODES[facts.mode].people} Predictive "
+        f"{facts.n_ratings:,} {cells} of {facts.n_items:,} items by {facts.n_users:,} people, in {facts.n_groups:,} "
+        f"groups of at least {facts.k} {facts.words.people} Predictive "
         f"Anonymization (Chang, Thompson, Wang, Yao), mode *{facts.mode}*"
         + (", in the literal form of the paper." if facts.paper else ".")
     )
@@ -55,13 +67,13 @@ def _files(facts: Facts, layout: str, file_format: str) -> str:
         lines.append(
             "\nThe rows of a person are those of the person's group: join `members` and `profiles` on `group`."
         )
-    lines.append(f"\n{MODES[facts.mode].splitting}")
+    lines.append(f"\n{facts.words.splitting}")
     return "\n".join(lines)
 
 
 def _formula(facts: Facts) -> str:
     """Say how a rating follows from factors."""
-    return (
+    return facts.told(
         f"The rating of group g for item i, the same for all members of g, is {facts.mean:g} + bias of g + bias of i + "
         f"the sum over all factors of factor of g times factor of i, brought between {facts.scale.low:g} and "
         f"{facts.scale.high:g}. `recloak expand` writes any part of that table."
@@ -70,10 +82,17 @@ def _formula(facts: Facts) -> str:
 
 def _meaning_of(column: str, facts: Facts) -> str:
     drawn = column == "user" and MODES[facts.mode].is_drawn
+    if column == "rating" and facts.values != RATINGS.name:
+        return "see below"
     return "a fresh random number that stands for one drawn row" if drawn else _MEANINGS[column]
 
 
 def _meaning(facts: Facts) -> str:
+    if facts.values != RATINGS.name:
+        return (
+            f"{facts.label_meaning} A row is no single person's: use it to learn what is used together, not what "
+            "someone did."
+        )
     return (
         f"Ratings lie between {facts.scale.low:g} and {facts.scale.high:g}. {facts.label_meaning} A row is therefore "
         "no single person's opinion: use it to learn how tastes go together, not what someone thought."
@@ -87,8 +106,10 @@ def _popularity(facts: Facts) -> list[str]:
         return []
     return [
         "## How popular an item is",
-        f"An item in g of the G = {facts.n_groups:,} rows was rated by about n = m (1 - (1 - g/G)^(1/k)) of the "
-        f"m = {facts.n_users:,} people, k = {facts.k}: counting rows alone makes popular items look less popular.",
+        facts.told(
+            f"An item in g of the G = {facts.n_groups:,} rows was rated by about n = m (1 - (1 - g/G)^(1/k)) of the "
+            f"m = {facts.n_users:,} people, k = {facts.k}: counting rows alone makes popular items look less popular."
+        ),
     ]
 
 
@@ -97,7 +118,7 @@ def _list(sentences: list[str]) -> str:
 
 
 def _usage(facts: Facts, layout: str, file_format: str) -> str:
-    check = f"`recloak verify .` re-derives from these files alone that {MODES[facts.mode].checked}.\n\n"
+    check = f"`recloak verify .` re-derives from these files alone that {facts.words.checked}.\n\n"
     if layout == "factors":
         return (
             f'{check}```python\nimport recloak\n\nrelease = recloak.load(".")\n'

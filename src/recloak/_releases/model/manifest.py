@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 from recloak._core.files import sha256_of
 from recloak._ratings.model import Scale
-from recloak._releases.model.modes import MODES
+from recloak._ratings.value_kinds import RATINGS
+from recloak._releases.model.event_words import in_words, value_noun, words_of
+from recloak._releases.model.modes import Mode
 from recloak._releases.model.release_format import FORMAT, MANIFEST, VERSION, Diversity, sealed
 
 KNOWN_ITEMS = 8  # that the adversary of a `RowExposure` knows
@@ -58,32 +60,44 @@ class Facts:
     precision: float | None = None  # and the step of which all its numbers are multiples
     rank: int | None = None  # and the number of factors
     boost: float | None = None  # of drawn rows: the part of the near groups in a tally
+    values: str = RATINGS.name  # what the source holds: ratings, presence or counts
     holders: int | None = None  # of drawn rows: the fewest people behind a tally of an item or a link between items
 
     @property
     def recipe(self) -> dict[str, Any]:
         """What is true of it in every layout: it decides the names."""
-        of_a_layout = ("mean", "precision", "rank")
-        return {name: value for name, value in asdict(self).items() if name not in of_a_layout}
+        left_out = ("mean", "precision", "rank", *(("values",) if self.values == RATINGS.name else ()))
+        return {name: value for name, value in asdict(self).items() if name not in left_out}
+
+    def told(self, sentence: str) -> str:
+        """Return a sentence in the words of what the source holds."""
+        return in_words(sentence, self.mode, self.values)
+
+    @property
+    def words(self) -> Mode:
+        """The words of the mode for what the source holds."""
+        return words_of(self.mode, self.values)
 
     @property
     def label_meaning(self) -> str:
         """What a label is, in one sentence."""
-        mode = MODES[self.mode]
+        mode = self.words
         label = mode.label + (mode.label_of_few.format(self.min_raters) if (self.min_raters or 0) > 1 else "")
         grid = "" if self.grid is None else f", rounded to steps of {self.grid:g} from {self.scale.low:g}"
+        grid = "" if self.values != RATINGS.name and not mode.is_complete else grid
         return f"{mode.label_of_model if self.min_raters is None else label}{grid}."
 
 
 def promised(facts: Facts) -> list[str]:
     """Return the sentences that a release promises; `recloak verify` checks each from the public files."""
     sentences = [
-        MODES[facts.mode].guarantee.format(k=facts.k, others=facts.k - 1),
+        facts.words.guarantee.format(k=facts.k, others=facts.k - 1),
         "Users and groups carry fresh random names that nothing here links to the source.",
     ]
-    if facts.grid is not None:
+    if facts.grid is not None and facts.scale.span:
+        noun = value_noun(facts.mode, facts.values)
         sentences.append(
-            f"Every rating lies on the grid of step {facts.grid:g} from {facts.scale.low:g} to {facts.scale.high:g}."
+            f"Every {noun} lies on the grid of step {facts.grid:g} from {facts.scale.low:g} to {facts.scale.high:g}."
         )
     if facts.precision is not None:
         sentences.append(
@@ -95,7 +109,7 @@ def promised(facts: Facts) -> list[str]:
             f"No item stands in a row of whose members more than {_percent(facts.max_link)} rated it (checked against "
             "the source by its owner)."
         )
-    sentences.extend(MODES[facts.mode].promised)
+    sentences.extend(facts.words.promised)
     if facts.holders is not None:
         sentences.append(
             f"What links two items is held by at least {facts.holders} people, and an item that fewer rated is drawn "
@@ -106,7 +120,7 @@ def promised(facts: Facts) -> list[str]:
             f"In the rows of at least {facts.diversity.l} distinct groups stands {_sets(facts.diversity)} "
             f"((b, l)-diversity, {facts.diversity}; checked against the source by its owner)."
         )
-    return sentences
+    return [facts.told(sentence) for sentence in sentences]
 
 
 def _percent(share: float) -> str:
@@ -124,11 +138,11 @@ def _sets(diversity: Diversity) -> str:
 def not_promised(facts: Facts) -> list[str]:
     """Return the sentences about what a release does not promise, so that nobody relies on it."""
     sentences = [
-        MODES[facts.mode].links,
+        facts.words.links,
         "Safety together with another release of the same people: two different groupings can be intersected.",
         "Differential privacy: a rating depends on the data of the members of its group.",
     ]
-    mode = MODES[facts.mode]
+    mode = facts.words
     none = "none" if facts.min_shown is None else f"fewer than {facts.min_shown} members"
     unless = "" if facts.max_link is None else f", or by more than {_percent(facts.max_link)}, of its members"
     sentences.extend(sentence.format(unless_capped=unless, none=none) for sentence in mode.not_promised)
@@ -141,7 +155,7 @@ def not_promised(facts: Facts) -> list[str]:
         )
     elif facts.min_raters is not None and (facts.grid is None or facts.min_raters < 2):
         sentences.append("Protection against exact averages: the grid or the minimum of raters was switched off.")
-    return sentences
+    return [facts.told(sentence) for sentence in sentences]
 
 
 def make_manifest(
@@ -171,6 +185,7 @@ def manifest_of(facts: Facts, layout: str, file_format: str, files: dict[str, di
         "file_format": file_format,
         "k": facts.k,
         "mode": facts.mode,
+        **({} if facts.values == RATINGS.name else {"values": facts.values}),
         "paper": facts.paper,
         "grid": _as_float(facts.grid),
         "labels": facts.labels,
@@ -204,6 +219,7 @@ def _as_float(number: float | None) -> float | None:
 def facts_in(manifest: dict[str, Any]) -> Facts:
     """Return the facts that a manifest of the right form states."""
     said: dict[str, Any] = {field.name: manifest.get(field.name) for field in fields(Facts)}
+    said["values"] = said["values"] or RATINGS.name
     low, high = (float(manifest["scale"][end]) for end in ("low", "high"))
     said["scale"] = Scale(low, high, None)
     said["diversity"] = None if said["diversity"] is None else Diversity.parse(said["diversity"])

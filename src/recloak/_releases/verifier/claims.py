@@ -29,6 +29,7 @@ from recloak._releases.model.release_format import (
     stored_columns,
     table_names,
 )
+from recloak._releases.verifier.event_claims import event_rules
 from recloak._releases.verifier.factor_claims import factor_rules, row_problems
 from recloak._releases.verifier.scan import allowed
 
@@ -46,6 +47,7 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "file_format": (str,),
     "k": (int,),
     "mode": (str,),
+    "values": (str,),
     "paper": (bool,),
     "grid": (float, int, type(None)),
     "labels": (str,),
@@ -71,6 +73,7 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "seal": (str,),
 }
 _LATER = (
+    "values",
     "max_link",
     "labels",
     "min_shown",
@@ -222,6 +225,7 @@ def _value_problems(manifest: dict[str, Any]) -> Iterator[str]:
         "version": manifest["version"] == VERSION,
         "layout": manifest["layout"] in MODES[manifest["mode"]].layouts,
         "file_format": manifest["file_format"] in ("parquet", "csv"),
+        **event_rules(manifest),
         "k": 2 <= manifest["k"] < _MOST_COUNT,
         "paper": not manifest["paper"] or (manifest["grid"] is None and manifest["min_raters"] == 1),
         "grid": manifest["grid"] is None or _is_step(manifest["grid"], manifest["scale"]),

@@ -1,0 +1,31 @@
+"""What a manifest of purchases or plays must say: a scale that shows nothing but uses, levels or propensities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recloak._ratings.value_kinds import COUNTS, PRESENCE
+from recloak._releases.model.modes import MODES
+
+_MOST_LEVEL = 64
+
+
+def event_rules(manifest: dict[str, Any]) -> dict[str, bool]:
+    """Return whether the kind of values is one that is named, and the scale is the one of its releases.
+
+    Ratings are not named, so that there is one way to write them.
+    """
+    if "values" not in manifest:
+        return {}
+    kind, ends = manifest["values"], list(manifest["scale"].values())
+    if kind not in (PRESENCE.name, COUNTS.name):
+        return {"values": False}
+    return {"values": _is_scale_of(kind, ends, manifest) and not manifest["paper"]}
+
+
+def _is_scale_of(kind: str, ends: list[Any], manifest: dict[str, Any]) -> bool:
+    if MODES[manifest["mode"]].is_complete:
+        return ends == [0, 1]
+    levels = 1 if kind == PRESENCE.name else _MOST_LEVEL
+    in_levels = len(ends) == 2 and all(type(end) in (int, float) and end == int(end) for end in ends)
+    return in_levels and ends[0] == 1 and 1 <= ends[1] <= levels and manifest["grid"] == 1
