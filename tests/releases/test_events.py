@@ -22,13 +22,15 @@ from recloak._releases.row_solver import RatingRows
 MODES = ("pure", "padded", "sampled")
 
 
-def two_tastes(n_users: int = 40, n_items: int = 24, seed: int = 0, counts: bool = False) -> Ratings:
-    """Draw people who use items of the one half or of the other, and every item of all somewhere."""
+def two_tastes(n_users: int = 40, n_items: int = 24, seed: int = 0, counts: bool = False, rare: int = 0) -> Ratings:
+    """Draw people who use items of the one half or of the other; ``rare`` further items have two people each."""
     rng = np.random.default_rng(seed)
     chance = np.where((np.arange(n_users)[:, None] % 2) == (np.arange(n_items) * 2 // n_items), 0.6, 0.05)
     used = rng.random(chance.shape) < chance
     used[np.arange(n_users), np.arange(n_users) % n_items] = True
     users, items = np.nonzero(used)
+    users = np.concatenate((users, np.arange(rare), np.arange(rare) + 2))
+    items = np.concatenate((items, np.tile(n_items + np.arange(rare), 2)))
     values = np.minimum(rng.zipf(1.7, len(users)), 5000) if counts else None
     return Ratings.from_arrays(users, items * 10 + 3, values, kind="counts" if counts else "presence")
 
@@ -155,10 +157,10 @@ def test_people_who_use_the_same_go_together():
 
 def test_an_item_that_few_use_has_nothing_but_its_popularity():
     source = as_propensities(two_tastes())
-    grouping = group_by_items(source, 4, Randomness(1))
-    means = group_means(propensities(source, rank=3, rng=Randomness(1)), grouping)
-    shown = without_rare_factors(means, source, 4)
-    rare = source.popularity < 8
+    k = int(np.median(source.popularity)) // 2
+    means = group_means(propensities(source, rank=3, rng=Randomness(1)), group_by_items(source, k, Randomness(1)))
+    shown = without_rare_factors(means, source, k)
+    rare = source.popularity < 2 * k
     assert 0 < rare.sum() < source.n_items
     assert not shown.item_factors[:, rare].any()
     np.testing.assert_allclose(shown.base[rare], source.popularity[rare] / source.n_users)

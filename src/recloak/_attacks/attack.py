@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from recloak._core.errors import OptionError
+from recloak._ratings.value_kinds import COUNTS, PRESENCE, RATINGS, VALUE_KINDS
 
 if TYPE_CHECKING:
     from recloak._attacks.attack_input import AttackInput, Findings
@@ -40,6 +41,14 @@ NEEDS = {
 }
 
 DIRECTIONS = ("lower is safer",)  # every verdict is made that way round
+
+WITH_NUMBERS = (RATINGS.name, COUNTS.name)  # the kinds of values for an attack on the numbers in cells
+# Why an attack is not applicable to a kind of values that it does not take.
+NO_NUMBERS = {
+    RATINGS.name: "it is about sources without ratings",
+    PRESENCE.name: "it reads how much or how often off a row, and these rows say only what was used",
+    COUNTS.name: "it reads ratings, and these rows show how often items were used",
+}
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 _WORDS = ("title", "short", "attacker", "unit", "baseline", "direction")
@@ -115,6 +124,9 @@ class Attack:
     drawn_rows : bool, default False
         Whether it knows what rows are that were drawn for a group. One that takes them for rows that the group shares
         may find too little, so on a release of such rows it can breach but never bound.
+    values : tuple of str, default ("ratings", "presence", "counts")
+        The kinds of values that it takes. On a source of another kind it makes no sense: it is *not applicable*, which
+        is neither safe nor not measured.
     details : mapping of str to str
         Words for the figures among its details; an empty text leaves a figure out of the table.
     charts : tuple of DetailChart
@@ -155,6 +167,7 @@ class Attack:
     varied: Varied | str = Varied.ONCE
     needs: tuple[str, ...] = ("release",)
     drawn_rows: bool = False
+    values: tuple[str, ...] = tuple(VALUE_KINDS)
     details: Mapping[str, str] = field(default_factory=dict)
     charts: tuple[DetailChart, ...] = ()
     direction: str = "lower is safer"
@@ -173,6 +186,7 @@ class Attack:
         self._require("actor", (self.actor,), tuple(ACTORS))
         self._require("varied", (self.varied,), tuple(Varied))
         self._require("needs", self.needs, tuple(NEEDS))
+        self._require("values", self.values, tuple(VALUE_KINDS))
         if self.kind in tuple(Kind):
             object.__setattr__(self, "kind", Kind(self.kind))
         object.__setattr__(self, "varied", Varied(self.varied))

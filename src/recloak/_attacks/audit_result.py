@@ -2,7 +2,8 @@
 
 One vocabulary throughout. *breached*: an attack got further than promised, or than its baseline allows, or a gate is
 closed. *not measured*: nothing can be said, because no attack looked, one that names people could not be run, or any
-broke down. *bounded*: attacks looked and none got further.
+broke down. *bounded*: attacks looked and none got further. *not applicable*: an attack makes no sense for what the
+source holds; it says nothing, good or bad.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ class Audit(Result):
     def __repr__(self) -> str:
         breached = sum(one.verdict == "breached" for one in self.outcomes)
         missing = sum(one.verdict == "not measured" for one in self.outcomes)
-        counts = plural(len(self.outcomes), "attack"), f"{breached} breached", f"{missing} not measured"
+        idle = sum(one.verdict == "not applicable" for one in self.outcomes)
+        counts = [plural(len(self.outcomes), "attack"), f"{breached} breached", f"{missing} not measured"]
+        counts += [f"{idle} not applicable"] if idle else []
         return counted(self, self.verdict, *counts, plural(len(self.passages), "gate"))
 
     def __len__(self) -> int:
@@ -69,7 +72,7 @@ class Audit(Result):
     @property
     def promise(self) -> Literal["pass", "fail", "not measured"]:
         """Whether people are named at most as often as the release promises, and every gate is passed."""
-        naming = [one for one in self.outcomes if one.identifies]
+        naming = [one for one in self.outcomes if one.identifies and one.verdict != "not applicable"]
         if any(one.verdict == "breached" for one in naming) or not all(one.passed for one in self.passages):
             return "fail"
         if not naming or self.failures or any(one.verdict == "not measured" for one in naming):
@@ -102,6 +105,10 @@ class Audit(Result):
         """Return the verdict on a criterion, by everybody or by one actor."""
         about = [one for one in self.outcomes if one.attack.criterion == criterion]
         about = [one for one in about if actor in (None, one.attack.actor)]
+        taken = [one for one in about if one.verdict != "not applicable"]
+        if about and not taken and actor is not None:
+            return "not applicable"
+        about = taken
         if any(one.verdict == "breached" for one in about):
             return "breached"
         broken = any(one in self.failures or (one.identifies and one.verdict == "not measured") for one in about)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from recloak._attacks import registry
-from recloak._attacks.attack import NEEDS, Attack, Kind, Varied
+from recloak._attacks.attack import NEEDS, NO_NUMBERS, Attack, Kind, Varied
 from recloak._attacks.attack_input import AttackInput, Findings, OwnerKnowledge
 from recloak._attacks.audit_result import Audit
 from recloak._attacks.gate import Gate, named_by, pass_gate, require_acceptable
@@ -20,6 +20,7 @@ from recloak._core.logger import log
 from recloak._core.progress import task
 from recloak._core.randomness import Rng, randomness
 from recloak._ratings.model import Ratings
+from recloak._ratings.value_kinds import RATINGS
 
 DEEP = (4, 8, 16, 32)
 _ROUNDING = 1e-9
@@ -69,9 +70,14 @@ def planned_runs(given: AttackInput, attacks: Sequence[Attack]) -> list[tuple[Ou
 
     First all attacks with the first number of known items, then all with the next; everything else comes last.
     """
-    possible = [one for one in attacks if "release" not in given.missing(one.needs)]
+    possible = [one for one in attacks if "release" not in given.missing(one.needs) and _is_planned(one, given)]
     runs = [(place, attack, each) for attack in possible for place, each in _variations(attack, given)]
     return [(_blank(attack, each), each) for _, attack, each in sorted(runs, key=lambda run: run[0])]
+
+
+def _is_planned(attack: Attack, given: AttackInput) -> bool:
+    """Return whether an attack has a place in the audit; what is for purchases and plays alone has none for ratings."""
+    return given.ratings.kind is not RATINGS or RATINGS.name in attack.values
 
 
 def _variations(attack: Attack, given: AttackInput) -> Iterator[tuple[int, AttackInput]]:
@@ -105,9 +111,10 @@ def _settings(given: AttackInput) -> Iterator[tuple[str, Knowledge]]:
         yield "outside the top 100", Knowledge(known=known, drawn="rare-100")
     if given.ratings.n_items > 500:
         yield "outside the top 500", Knowledge(known=known, drawn="rare-500")
-    yield "ratings off by a step", Knowledge(known=known, noise=1)
     plural = "s" if wrong > 1 else ""
-    yield f"{wrong} rating{plural} wrong", Knowledge(known=known, wrong_ratings=wrong)
+    if given.ratings.kind.varies:
+        yield "ratings off by a step", Knowledge(known=known, noise=1)
+        yield f"{wrong} rating{plural} wrong", Knowledge(known=known, wrong_ratings=wrong)
     yield f"{wrong} item{plural} wrong", Knowledge(known=known, wrong_items=wrong)
     if given.ratings.times is not None:
         yield "exact times", Knowledge(known=known, days=0)
@@ -148,6 +155,8 @@ def _measured(blank: Outcome, given: AttackInput) -> Outcome:
     An attack may raise an `InputError` to say that these ratings cannot be attacked so. Everything else is a defect of
     the attack, and an audit with such a defect does not pass.
     """
+    if given.ratings.kind.name not in blank.attack.values:
+        return replace(blank, verdict="not applicable", reason=NO_NUMBERS[given.ratings.kind.name])
     missing = given.missing(blank.attack.needs)
     if missing:
         return replace(blank, reason=NEEDS[missing[0]])

@@ -9,7 +9,7 @@ the baseline.
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak._attacks.attack import Attack, Kind
+from recloak._attacks.attack import WITH_NUMBERS, Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.model import Hits, Public
 from recloak._attacks.public_columns import columns_of
@@ -85,6 +85,7 @@ def _run(given: AttackInput) -> Findings:
 ATTACK = Attack(
     name="fingerprint",
     kind=Kind.TELLS_CELLS,
+    values=WITH_NUMBERS,
     title="How many are behind a label? (fingerprint of the average)",
     short="fingerprint",
     attacker="guesses from a label how many people are behind it",

@@ -68,7 +68,7 @@ def pass_gate(gate: Gate, outcomes: Iterable[Outcome]) -> Passage:
     for one in named:
         where = f"{one.name}{'' if one.known is None else f' with {one.known} known'}, {one.setting}"
         if one.release is None:
-            return Passage(gate, passed=False, reason=f"{where}: not measured ({one.reason})")
+            return Passage(gate, passed=False, reason=f"{where}: {one.verdict} ({one.reason})")
         if one.release.high >= gate.below:
             return Passage(gate, passed=False, reason=f"{where}: up to {one.release.high:.3f}")
     return Passage(gate, passed=True, reason=f"at most {max(one.release.high for one in named if one.release):.3f}")

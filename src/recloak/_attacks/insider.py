@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak._attacks.attack import Attack, Kind, Varied
+from recloak._attacks.attack import WITH_NUMBERS, Attack, Kind, Varied
 from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.drawn_evidence import activity, counts_of, evidence
 from recloak._attacks.model import Hits, Line, People, Public, step_of
@@ -282,6 +282,7 @@ def _run(given: AttackInput) -> Findings:
 ATTACK = Attack(
     name="insider",
     kind=Kind.TELLS_CELLS,
+    values=WITH_NUMBERS,
     title="Members who put their ratings together (insiders)",
     short="insiders",
     attacker="has members of the target's group work out from its labels, and their own ratings, what the target rated",

@@ -30,6 +30,7 @@ from recloak._attacks.two_samples import auc
 from recloak._core.errors import InputError
 from recloak._core.intervals import wilson
 from recloak._ratings.model import Ratings
+from recloak._ratings.value_kinds import RATINGS
 
 _MOST_TARGETS = 200
 _NOISE_SHARE = 0.7  # of the k-fold noise: how rows are fitted is public, as all of the code is
@@ -194,6 +195,7 @@ def _run(given: AttackInput) -> Findings:
 ATTACK = Attack(
     name="insider-fit",
     kind=Kind.TELLS_CELLS,
+    values=(RATINGS.name,),
     title="Members who take their own ratings out of the group's fit",
     short="insiders, fit",
     attacker="has members of the target's group, who know how its row was fitted, take their part out of its equations",

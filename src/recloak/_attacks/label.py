@@ -4,6 +4,7 @@ Definition 3.2 of Chang et al. Averaging removes the true labels, so exact agree
 success of 0 % there proves nothing. The tolerant attacker accepts labels within one step of the scale.
 """
 
+from recloak._attacks.attack import WITH_NUMBERS
 from recloak._attacks.attack_input import naming_attack
 from recloak._attacks.clue_matching import match
 from recloak._attacks.model import Clues, Hits, Public, step_of
@@ -28,6 +29,7 @@ ATTACKS = (
         short="exact ratings",
         attacker="lists the released users who have every known item with exactly the known rating, and guesses among "
         "them",
+        values=WITH_NUMBERS,
         order=20,
     ),
     naming_attack(
@@ -37,6 +39,7 @@ ATTACKS = (
         short="within a step",
         attacker="lists the released users whose ratings lie within one step of every known one, and guesses among "
         "them",
+        values=WITH_NUMBERS,
         order=30,
     ),
 )

@@ -21,7 +21,7 @@ _BLOCK = 4_000_000
 RISK_QUANTILES = (0.5, 0.9, 0.99)
 MARGIN = 0.05  # an attack that does not identify has breached a release when it beats its baseline by more than this
 
-Verdict = Literal["breached", "bounded", "not measured"]
+Verdict = Literal["breached", "bounded", "not measured", "not applicable"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,7 +240,7 @@ class Outcome:
 
     @property
     def in_words(self) -> str:
-        """The verdict in words: ``breached``, ``bounded by x`` (the upper end of the interval) or ``not measured``."""
+        """The verdict in words: ``breached``, ``bounded by x`` (the upper end of the interval), or that nothing is."""
         if self.verdict == "bounded" and self.release is not None:
             return f"bounded by {self.release.high:.4f}"
         return self.verdict

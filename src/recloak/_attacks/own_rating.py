@@ -8,7 +8,7 @@ does better by the own group.
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak._attacks.attack import Attack, Kind
+from recloak._attacks.attack import WITH_NUMBERS, Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.group_finding import total
 from recloak._attacks.group_likelihood import GroupModel, group_model_of, score_groups
@@ -77,6 +77,7 @@ def _run(given: AttackInput) -> Findings:
 ATTACK = Attack(
     name="own-rating",
     kind=Kind.TELLS_CELLS,
+    values=WITH_NUMBERS,
     title="What did this person give it? (own rating)",
     short="own rating",
     attacker="knows the target's group and reads the target's ratings off its labels",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak._attacks.attack import Attack, Kind
+from recloak._attacks.attack import WITH_NUMBERS, Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.link import N_BETS, best_bets, bets_won
 from recloak._attacks.model import Hits, Line, People, Public
@@ -118,6 +118,7 @@ def _run(given: AttackInput) -> Findings:
 ATTACK = Attack(
     name="residual",
     kind=Kind.TELLS_CELLS,
+    values=WITH_NUMBERS,
     title="Which labels were moved by real ratings? (residual)",
     short="residual",
     attacker="fits a low-rank model to the released table and flags the cells that it cannot explain",

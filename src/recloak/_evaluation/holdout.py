@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from recloak._attacks.event_views import values_seen
 from recloak._attacks.public_view import ReleaseView, see_release
 from recloak._core.errors import InputError, OptionError
 from recloak._core.files import scratch_folder
@@ -123,7 +124,15 @@ def publish_temporarily(
     ratings: Ratings, options: PublishOptions, *, pad_options: PadOptions | None = None, rng: Rng = None
 ) -> ReleaseView:
     """Publish, verify and read back a release that is not kept."""
-    return read_back(publish(ratings, options=options, pad_options=pad_options, rng=rng), ratings)
+    release = publish(ratings, options=options, pad_options=pad_options, rng=rng)
+    return read_back(release, values_shown(ratings, release))
+
+
+def values_shown(ratings: Ratings, release: Release) -> Ratings:
+    """Return the source in the values that its release shows."""
+    facts = release.facts
+    said = {"values": facts.values, "mode": facts.mode, "scale": {"high": facts.scale.high}}
+    return values_seen(ratings, said)
 
 
 def read_back(release: Release, ratings: Ratings) -> ReleaseView:

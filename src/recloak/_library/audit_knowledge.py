@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,14 +39,30 @@ def owner_knowledge(
     sensitive: PathLike | None = None,
 ) -> OwnerKnowledge:
     """Return what the owner knows; raise InputError for a table that has nothing to do with the source."""
+    held_out, later, mentions = (
+        None if one is None else _in_values(ratings, one) for one in (held_out, later, mentions)
+    )
     return OwnerKnowledge(
-        None if held_out is None else _strangers(ratings, as_ratings(held_out)),
-        None if later is None else _later(ratings, as_ratings(later)),
+        None if held_out is None else _strangers(ratings, held_out),
+        None if later is None else _later(ratings, later),
         None if attribute is None else _classes(ratings, Path(attribute)),
         None if sensitive is None else _items(ratings, Path(sensitive)),
-        None if mentions is None else _same_people(ratings, as_ratings(mentions), "mentions"),
+        None if mentions is None else _same_people(ratings, mentions, "mentions"),
         tuple(open_release(one, None, ratings) for one in more),
     )
+
+
+def _in_values(ratings: Ratings, given: RatingsLike) -> Ratings:
+    """Return what the owner gives in the values of the source: a rating, that something was used, or a level."""
+    from recloak._ratings.event_values import as_levels
+    from recloak._ratings.value_kinds import COUNTS, RATINGS
+
+    others = as_ratings(given)
+    if ratings.kind is RATINGS:
+        return others
+    if ratings.kind is COUNTS and others.kind is COUNTS:
+        return as_levels(others, round(ratings.scale.high))
+    return replace(others, values=np.ones(others.n_ratings, np.float32), scale=ratings.scale, kind=ratings.kind)
 
 
 def _strangers(ratings: Ratings, others: Ratings) -> OutsideRatings:

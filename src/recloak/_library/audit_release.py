@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recloak._attacks.options import AuditOptions
 from recloak._library.arguments import several
 from recloak._library.opened_releases import folder_of, open_release, open_second, require_folders
-from recloak._library.sources import as_ratings, explicit_ratings, origin_of
+from recloak._library.sources import as_ratings, origin_of
 
 if TYPE_CHECKING:
     from recloak._attacks.audit_result import Audit
@@ -122,19 +122,21 @@ def audit(
         targets=targets, known=several("known", known, "(2, 8)"), varied_at=varied_at, link_cap=link_cap
     )
     from recloak._attacks.auditing import audit as attack
+    from recloak._attacks.event_views import values_seen
     from recloak._attacks.gate import parse_gate
     from recloak._core.randomness import seed_or_rng
     from recloak._library.audit_knowledge import owner_knowledge, write_worst_off
-    from recloak._library.opened_releases import account_of, private_of
+    from recloak._library.opened_releases import account_of, manifest_of, private_of
     from recloak._library.pages import About, drawn_by
     from recloak._library.planting import publish_planted
 
     lines = several("gates", gates, '["scoreboard@8<0.05"]')
     wanted = [parse_gate(one) if isinstance(one, str) else one for one in lines]
     taken = several("accept", accept, '["NAME"]')
-    ratings = explicit_ratings(source, "audit")
+    original = as_ratings(source)
+    ratings = values_seen(original, manifest_of(release))
     view = open_release(release, private, ratings)
-    other = open_second(second, second_private, again is True, release, private, ratings)
+    other = open_second(second, second_private, again is True, release, private, original)
     owner = owner_knowledge(
         ratings,
         more=others,
@@ -147,7 +149,7 @@ def audit(
     source_of_chance = seed_or_rng(seed, rng)
     if sybils:
         stream = source_of_chance.stream("planted copies")
-        planted = publish_planted(account_of(release, private), ratings, sybils, stream)
+        planted = publish_planted(account_of(release, private), original, sybils, stream)
         owner = replace(owner, sybils=planted)
     found = attack(
         ratings, view, second=other, owner=owner, options=options, gates=wanted, accept=taken,

@@ -99,6 +99,22 @@ def written_aside(release: ReleaseLike) -> Iterator[tuple[Path, Path | None]]:
         yield public, hidden
 
 
+def manifest_of(release: ReleaseLike) -> dict[str, Any]:
+    """Return what a release says of itself: its manifest, or the same facts of one in memory."""
+    if (folder := folder_of(release)) is not None:
+        _require_release(folder)
+        try:
+            said = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        except ValueError:
+            raise SourceError("the manifest is not JSON", file=folder) from None
+        if not isinstance(said, dict) or not {"mode", "scale"} <= set(said):
+            raise SourceError("the manifest is not one of a release", file=folder)
+        return said
+    assert not isinstance(release, str | os.PathLike)
+    facts = release.facts
+    return {"values": facts.values, "mode": facts.mode, "scale": {"low": facts.scale.low, "high": facts.scale.high}}
+
+
 def open_release(release: ReleaseLike, private: PathLike | None, ratings: Ratings) -> ReleaseView:
     """Read a release of ``ratings``; raise for one that does not keep its promise or was changed."""
     from recloak._attacks.public_view import see_release
@@ -142,7 +158,9 @@ def open_second(
     if again and second is not None:
         raise OptionError("again=True makes a second release itself; leave second=... out or leave again=True out")
     if second is not None:
-        return open_release(second, second_private, ratings)
+        from recloak._attacks.event_views import values_seen
+
+        return open_release(second, second_private, values_seen(ratings, manifest_of(second)))
     return publish_again(account_of(first, first_private), ratings) if again else None
 
 

@@ -11,6 +11,7 @@ from recloak._core.errors import InputError
 from recloak._library.arguments import at_least
 from recloak._library.opened_releases import publish_again
 from recloak._ratings.model import Ratings
+from recloak._ratings.value_kinds import RATINGS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,4 +65,6 @@ def _with_copies(ratings: Ratings, known: list[NDArray[np.int64]], names: Any, s
     users = np.concatenate((np.asarray(ratings.user_ids.ids)[ratings.users()], np.repeat(names, lengths)))
     items = np.concatenate((ratings.items, ratings.items[places]))
     values = np.concatenate((ratings.values, ratings.values[places]))
-    return Ratings.from_arrays(users, np.asarray(ratings.item_ids.ids)[items], values, scale=ratings.scale)
+    names, is_rated = np.asarray(ratings.item_ids.ids)[items], ratings.kind is RATINGS
+    kind, scale = (None, ratings.scale) if is_rated else (ratings.kind.name, None)
+    return Ratings.from_arrays(users, names, values, scale=scale, kind=kind)

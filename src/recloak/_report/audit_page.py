@@ -68,6 +68,8 @@ def _sentences(audit: Audit) -> Iterator[str]:
         yield f"More than a guess about hidden people: {titles_of(leaking)}."
     if missing := [one for one in audit.outcomes if one.verdict == "not measured"]:
         yield f"Not measured, so nothing is said about it: {titles_of(missing)}."
+    if idle := [one for one in audit.outcomes if one.verdict == "not applicable"]:
+        yield f"Not applicable to what this source holds, which is neither good nor bad news: {titles_of(idle)}."
     for attack, runs in by_attack(audit.failures).items():
         yield f"“{attack.title}” broke down: {runs[0].reason}."
 
@@ -89,11 +91,13 @@ def audit_facts(audit: Audit, manifest: dict[str, Any]) -> tuple[Fact, ...]:
     targets = max((one.release.n for one in audit.outcomes if one.release and one.identifies), default=0)
     breached = sum(one.verdict == "breached" for one in audit.outcomes)
     missing = sum(one.verdict == "not measured" for one in audit.outcomes)
+    idle = sum(one.verdict == "not applicable" for one in audit.outcomes)
+    others = f", {idle} not applicable" if idle else ""
     return (
         Fact("Promise", f"k = {manifest.get('k', '?')}", f"{manifest.get('mode', 'unknown')} release"),
         Fact("Users", count(manifest.get("n_users", 0)), f"in {count(manifest.get('n_groups', 0))} groups"),
         Fact("Targets", count(targets), "drawn at random for each attack"),
-        Fact("Attacks", count(len(audit.outcomes)), f"{breached} breached, {missing} not measured"),
+        Fact("Attacks", count(len(audit.outcomes)), f"{breached} breached, {missing} not measured{others}"),
     )
 
 
@@ -171,6 +175,6 @@ def _attacker(runs: list[Outcome]) -> str:
 
 def _results(runs: list[Outcome]) -> str:
     worst = max(runs, key=lambda one: one.release.high if one.release else -1.0)
-    verdict = verdict_in_words(worst) if worst.release else "not measured"
+    verdict = verdict_in_words(worst) if worst.release else worst.verdict
     at_most = " at most" if worst.release and len({verdict_in_words(one) for one in runs}) > 1 else ""
     return f"{plural(len(runs), 'run')}: {verdict}{at_most}"

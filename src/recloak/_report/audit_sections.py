@@ -20,7 +20,7 @@ _SUCCESS = Axis("success", percent=True, low=0, high=1)
 
 
 def verdict_in_words(one: Outcome) -> str:
-    """Return a verdict in words: breached, bounded by x, or not measured."""
+    """Return a verdict in words: breached, bounded by x, not measured, or not applicable."""
     if one.verdict == "bounded" and one.release is not None:
         return f"bounded by {percent(one.release.high)}"
     return one.verdict
@@ -190,7 +190,7 @@ def _capital(text: str) -> str:
 
 
 def _why_not(runs: Sequence[Outcome]) -> str:
-    return f"Not measured: {runs[0].reason or 'the attack did not run'}."
+    return f"{_capital(runs[0].verdict)}: {runs[0].reason or 'the attack did not run'}."
 
 
 def _table_of(runs: Sequence[Outcome]) -> Table:
