@@ -47,6 +47,12 @@ REASONS = sa.Table(
     sa.Column("related", sa.Text, primary_key=True),
     sa.Column("reason", sa.String(12), nullable=False),
 )
+PACKED_LISTS = sa.Table(
+    "recloak_packed_lists",  # the entries of a release once more, as a publisher reads them (`packed_lists`)
+    TABLES,
+    sa.Column("release", sa.Integer, sa.ForeignKey("recloak_releases.number"), primary_key=True),
+    sa.Column("lists", sa.LargeBinary, nullable=False),
+)
 LEDGER = sa.Table(
     "recloak_ledger",  # private: who held what when
     TABLES,
@@ -79,6 +85,10 @@ class Database:
         with _explained(self.name), self.engine.begin() as connection:
             return connection.execute(query).all()
 
+    def has(self, table: sa.Table) -> bool:
+        """Return whether a table is there; stores of older versions lack some until something is published."""
+        return bool(sa.inspect(self.engine).has_table(table.name))
+
     def limit_wait(self, seconds: float) -> None:
         """From now on, give up after so many seconds if another process has locked the store."""
         sqlite = self.engine.dialect.name == "sqlite"
@@ -95,7 +105,7 @@ class Database:
         with _explained(self.name), self.engine.connect() as plain:
             connection = plain.execution_options(isolation_level="AUTOCOMMIT")
             if self.engine.dialect.name == "postgresql":
-                for table in (LEDGER, RELEASES, ENTRIES, REASONS):
+                for table in (LEDGER, RELEASES, ENTRIES, REASONS, PACKED_LISTS):
                     connection.execute(sa.text(f"VACUUM FULL {table.name}"))
                 return
             raw = plain.connection.driver_connection

@@ -18,10 +18,11 @@ import sqlalchemy as sa
 from recloak._core.errors import InputError, RefusedError
 from recloak._ratings.ids import IdMap
 from recloak._related.history import History, require_kind
-from recloak._related.history_database import ENTRIES, LEDGER, REASONS, RELEASES, SEALS, STORE
+from recloak._related.history_database import ENTRIES, LEDGER, PACKED_LISTS, REASONS, RELEASES, SEALS, STORE
 from recloak._related.ledger import Batch, Ledger
 from recloak._related.ledger_bytes import packed_holdings, packed_ids, unpacked_holdings, unpacked_ids
 from recloak._related.model import EMPTY, ListRelease
+from recloak._related.packed_lists import packed_lists
 
 
 def append(
@@ -54,6 +55,8 @@ def append(
         if entered is not None:
             _require_seals(connection, history, entered[2])
             _enter(connection, *entered[:2])
+            packed = {"release": release.number, "lists": packed_lists(release.lists, entered[0])}
+            connection.execute(sa.insert(PACKED_LISTS), [packed])
 
 
 def _entry_rows(release: ListRelease, names: list[str]) -> Iterator[dict[str, Any]]:
@@ -153,7 +156,7 @@ def prune_releases(history: History, before: int) -> int:
     with history._database.writing() as connection:
         count = sa.select(sa.func.count()).select_from(RELEASES).where(RELEASES.c.number < before)
         n_releases = int(connection.execute(count).scalar_one())
-        for table in (ENTRIES, REASONS):
+        for table in (ENTRIES, REASONS, *([PACKED_LISTS] if history._database.has(PACKED_LISTS) else [])):
             connection.execute(sa.delete(table).where(table.c.release < before))
         connection.execute(sa.delete(RELEASES).where(RELEASES.c.number < before))
     history._database.vacuum()

@@ -60,9 +60,13 @@ class Ledger:
         """Return the items in the order of their ids, as all other code numbers them."""
         return IdMap.of(self.item_ids)
 
+    def ranks(self) -> NDArray[np.int32]:
+        """Return the number in `items` of every item of the ledger."""
+        return _ranks(self.item_ids)
+
     def holders(self) -> Holders:
         """Return who holds which item since when; items are numbered as in `items`."""
-        rank = _ranks(self.item_ids)
+        rank = self.ranks()
         users = _joined([batch.users for batch in self.batches], np.int32)
         items = _joined([batch.items for batch in self.batches], np.int32)
         ends = np.cumsum([len(batch.users) for batch in self.batches], dtype=np.int64)

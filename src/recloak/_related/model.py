@@ -230,8 +230,15 @@ class Sight:
         moving: NDArray[np.bool_] = ~quiet & (lists.items != EMPTY)
         return moving
 
-    def after(self, lists: Lists) -> Sight:
-        """Return what is seen once the next release is published."""
+    def after(self, lists: Lists, changed: NDArray[np.intp] | None = None) -> Sight:
+        """Return what is seen once the next release is published.
+
+        ``changed`` are the items whose lists differ from the last release's, if they are known: another list brings
+        nothing that was not seen before.
+        """
+        if changed is not None:
+            some = Sight(self.start, self.lasting[changed], self.lowest[changed], np.zeros(0, np.int64))
+            return self._with(some.after(Lists(lists.items[changed])), changed, self._moves(lists, changed))
         here = np.broadcast_to(np.arange(lists.top, dtype=np.int32), lists.items.shape)
         lasting, lowest = np.full_like(lists.items, EMPTY), here
         for column, before in zip(self.lasting.T, self.lowest.T, strict=True):
@@ -241,10 +248,28 @@ class Sight:
         past = np.union1d(self.past, move_keys(lists, self.moving(lists)))
         return Sight(self.start, lasting, np.ascontiguousarray(lowest), past)
 
+    def _moves(self, lists: Lists, changed: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return the keys of what moves in some lists."""
+        some = Sight(self.start, self.lasting[changed], self.lowest[changed], self.past[:0])
+        owners, places = np.nonzero(some.moving(Lists(lists.items[changed])))
+        return lists.items[changed[owners], places].astype(np.int64) * lists.n_items + changed[owners]
+
+    def _with(self, some: Sight, changed: NDArray[np.intp], moves: NDArray[np.int64]) -> Sight:
+        """Return this with the rows of some items from another sight, and with further moves."""
+        lasting, lowest = self.lasting.copy(), self.lowest.copy()
+        lasting[changed], lowest[changed] = some.lasting, some.lowest
+        return Sight(self.start, lasting, lowest, np.union1d(self.past, moves))
+
 
 def seen_after(sights: Sequence[Sight], release: ListRelease) -> tuple[Sight, ...]:
     """Return what is seen from every start once a release is published: a release is a start of its own."""
-    return (*(sight.after(release.lists) for sight in sights), Sight.of(release.time, release.lists))
+    changed = _changed(sights[-1].lasting, release.lists.items) if sights else None
+    return (*(sight.after(release.lists, changed) for sight in sights), Sight.of(release.time, release.lists))
+
+
+def _changed(last: NDArray[np.int32], items: NDArray[np.int32]) -> NDArray[np.intp] | None:
+    """Return the items whose lists differ from those of the last release; None if lists had another length."""
+    return np.flatnonzero((last != items).any(axis=1)) if last.shape == items.shape else None
 
 
 def move_keys(lists: Lists, moving: NDArray[np.bool_]) -> NDArray[np.int64]:

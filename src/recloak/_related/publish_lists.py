@@ -21,6 +21,7 @@ from recloak._related.measures import Cost, reasons
 from recloak._related.min_support import supported
 from recloak._related.model import EMPTY, Holders, Lists, require_times, starts_of
 from recloak._related.options import BoundOptions, MethodOptions, SimilarityOptions
+from recloak._related.packed_lists import latest_releases
 from recloak._related.release_making import Before, CheckedRelease, make_release
 from recloak._related.release_time import release_time
 from recloak._related.similarity import nearest
@@ -140,7 +141,7 @@ class _Night:
         else:
             n_needed = len(starts_of(self.bound, [one.time for one in records], self.time, self.holders))
         before = Before(len(records) - n_needed)
-        for release in published(self.history, self.item_ids, last=n_needed):
+        for release in latest_releases(self.history, self.ledger, tuple(records[len(records) - n_needed :])):
             before = before.after(replace(release, lists=release.lists.closed()), self.bound)
         return before
 
