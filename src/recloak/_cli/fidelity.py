@@ -44,6 +44,8 @@ def _print(found: "recloak.Fidelity") -> None:
                 f"  {name} {contest}: tau {one.tau:.2f} (original with itself {noise}), winner {one.winner}, "
                 f"regret {one.regret:.1f} %"
             )
+    if found.not_applicable:
+        click.echo(f"  not applicable without ratings: {', '.join(found.not_applicable)}")
     for label, statistic in found.statistics.items():
         error = "-" if statistic.error is None else f"{statistic.error:.3f}"
         click.echo(f"  {label}: error {error} ({statistic.meaning})")

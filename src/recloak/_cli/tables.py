@@ -12,7 +12,7 @@ from rich.table import Table
 from recloak._attacks.audit_result import Audit
 from recloak._attacks.model import Outcome
 from recloak._core.intervals import Share
-from recloak._evaluation.model import Evaluation, RecommenderScore
+from recloak._evaluation.model import Evaluation, RecommenderScore, UseEvaluation
 from recloak._ratings.exposure import Exposure
 from recloak._ratings.summary import PERCENTILES, Summary
 from recloak._ratings.value_kinds import ValueKind
@@ -22,6 +22,7 @@ from recloak._report.evaluate_page import MODEL_NAMES, evaluate_verdict
 from recloak._report.formats import count, day, decimals, number, percent, plural, with_interval
 from recloak._report.inspect_page import headline, headline_level
 from recloak._report.page import PageVerdict
+from recloak._report.use_page import score_rows
 
 if TYPE_CHECKING:
     from recloak._library.inspect_source import Inspection
@@ -155,6 +156,11 @@ def _rate(share: Share | None) -> str:
 
 
 def _scores(evaluation: Evaluation) -> Table:
+    if isinstance(evaluation, UseEvaluation):
+        table = _table(("recommender", "trained on", "nDCG@10", "recall@10", "catalogue"), n_left=2)
+        for row in score_rows(evaluation):
+            table.add_row(*row)
+        return table
     table = _table(("predictor", "trained on", "RMSE", "MAE", "covered", "nDCG@10", "recall@10"), n_left=2)
     for name, sides in evaluation.recommenders.items():
         for side, scored in sides.items():

@@ -15,6 +15,7 @@ from recloak._evaluation.ranking import rank
 from recloak._evaluation.recommenders import RECOMMENDERS, Fit, Model, as_training_set, fit_item_mean, require_trainable
 from recloak._evaluation.shape import compare_pairs, shape
 from recloak._ratings.model import Ratings
+from recloak._ratings.value_kinds import RATINGS
 from recloak._releases.pad import pad
 
 
@@ -23,6 +24,10 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate a release of ``ratings`` on held-out ratings of the same users."""
     options, source = options or EvaluateOptions(), randomness(rng)
+    if ratings.kind is not RATINGS:
+        from recloak._evaluation.use_evaluation import evaluate_uses  # noqa: PLC0415 (which few evaluations need)
+
+        return evaluate_uses(ratings, release, probe, users=options.users, rng=source)
     public, child = release.public, source.child("evaluate")
     require_trainable(public)
     users = sample_users(probe, options.users, child.stream("ranking"))

@@ -117,7 +117,8 @@ def make_trial_release(ratings: Ratings, share: float, options: PublishOptions, 
     """Hold out a share of the ratings and publish the rest into a temporary folder."""
     source = randomness(rng)
     rest, probe = hold_out(ratings, share, rng=source.child("trial"))
-    return TrialRelease(rest, probe, publish_temporarily(rest, options, rng=source))
+    release = publish_temporarily(rest, options, rng=source)
+    return TrialRelease(values_seen(rest, release.manifest), probe, release)
 
 
 def publish_temporarily(

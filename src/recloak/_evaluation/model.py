@@ -36,10 +36,12 @@ class Ranking:
     ndcg: float | None
     recall: float | None
     n_users: int
+    catalogue: float | None = None  # share of all items that stand among anybody's first ten, where it was counted
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
-        return {"ndcg@10": self.ndcg, "recall@10": self.recall, "n_users": self.n_users}
+        shares = {} if self.catalogue is None else {"catalogue@10": self.catalogue}
+        return {"ndcg@10": self.ndcg, "recall@10": self.recall, **shares, "n_users": self.n_users}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,55 @@ class Evaluation(Result):
             "shape": self.shape,
             "seed": self.seed,
         }
+
+
+NOT_APPLICABLE = ("rmse", "mae", "target_deviation", "similar_user_deviation", "self_rank")  # to presence and counts
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class UseEvaluation(Evaluation):
+    """The result of an evaluation of presence or counts: rankings; what is about ratings is not applicable.
+
+    Attributes
+    ----------
+    n_items : int
+        How many items took part, the most used ones.
+    values : str
+        What the release shows: ``presence`` or ``counts``.
+    """
+
+    n_items: int = 0
+    values: str = "presence"
+
+    def __repr__(self) -> str:
+        held_out, row = plural(self.target_deviation.n, "held-out use"), 100 * self.target_deviation.coverage
+        return counted(self, held_out, f"{row:.1f} % in the own row", plural(len(self.recommenders), "recommender"))
+
+    @property
+    def best(self) -> dict[str, tuple[str, float]]:
+        """The best recommender on each side, with its nDCG@10."""
+        return {side: max(self._ndcgs(side), key=lambda one: one[1]) for side in ("original", "release")}
+
+    def _ndcgs(self, side: str) -> list[tuple[str, float]]:
+        scores = ((name, sides[side].ranking) for name, sides in self.recommenders.items())
+        return [(name, (ranking.ndcg if ranking else None) or 0.0) for name, ranking in scores]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the evaluation in the form that the command line prints."""
+        return {
+            "values": self.values,
+            "not_applicable": list(NOT_APPLICABLE),
+            "held_out": {"n": self.target_deviation.n, "in_own_row": self.target_deviation.coverage},
+            "n_items": self.n_items,
+            "recommenders": {name: _rankings(sides) for name, sides in self.recommenders.items()},
+            "baselines": _rankings(self.baselines),
+            **self.shape,
+            "seed": self.seed,
+        }
+
+
+def _rankings(scores: dict[str, RecommenderScore]) -> dict[str, Any]:
+    return {name: score.ranking.to_json() if score.ranking else None for name, score in scores.items()}
 
 
 def _to_json(scores: dict[str, RecommenderScore]) -> dict[str, Any]:

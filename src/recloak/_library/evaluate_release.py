@@ -10,8 +10,8 @@ from recloak._core.errors import OptionError
 from recloak._evaluation.options import EvaluateOptions
 from recloak._library.arguments import diversity_text
 from recloak._library.engines import on_spark, require_files, spark_session
-from recloak._library.opened_releases import folder_of, open_release, private_of, require_folders
-from recloak._library.sources import as_ratings, explicit_ratings, origin_of
+from recloak._library.opened_releases import folder_of, manifest_of, open_release, private_of, require_folders
+from recloak._library.sources import as_ratings, origin_of
 from recloak._releases.options import PublishOptions
 
 if TYPE_CHECKING:
@@ -154,11 +154,14 @@ def trial_of(
     """Hold ratings out and publish the rest, or open the release that was given with its probe."""
     from recloak._evaluation.holdout import Probe, TrialRelease, make_trial_release, probe_from
 
-    ratings = explicit_ratings(source, "evaluate")
+    ratings = as_ratings(source)
     if release is None:
         assert holdout is not None
         return make_trial_release(ratings, holdout, made, rng=generator)
     held_out = Probe.empty() if probe is None else probe_from(ratings, as_ratings(probe))
+    from recloak._attacks.event_views import values_seen
+
+    ratings = values_seen(ratings, manifest_of(release))
     return TrialRelease(ratings, held_out, open_release(release, private, ratings))
 
 

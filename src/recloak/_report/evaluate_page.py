@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from recloak._evaluation.model import Accuracy, Evaluation, RecommenderScore
+from recloak._evaluation.model import Accuracy, Evaluation, RecommenderScore, UseEvaluation
 from recloak._evaluation.shape import METRICS
 from recloak._report.charts import Axis, Bars, bars
 from recloak._report.formats import count, decimals, percent
 from recloak._report.page import Account, Chapter, Fact, Page, PageVerdict, Provenance, Section, Table
+from recloak._report.use_page import use_account, use_chapter, use_facts, use_verdict
 
 ORIGINAL, RELEASE = "trained on the original data", "trained on the release"
 MODEL_NAMES = {
@@ -44,6 +45,8 @@ def error_growth(result: Evaluation) -> float | None:
 
 def evaluate_verdict(result: Evaluation) -> PageVerdict:
     """Return the verdict: what anonymising cost a recommender, and whether it still beats item means."""
+    if isinstance(result, UseEvaluation):
+        return use_verdict(result)
     cost = error_growth(result)
     trivial = result.baselines["item-mean"].accuracy.rmse
     if cost is None or trivial is None:
@@ -69,6 +72,8 @@ def evaluate_verdict(result: Evaluation) -> PageVerdict:
 
 def evaluate_facts(result: Evaluation) -> tuple[Fact, ...]:
     """Return the key figures of an evaluation."""
+    if isinstance(result, UseEvaluation):
+        return use_facts(result)
     target, similar = result.target_deviation, result.similar_user_deviation
     return (
         Fact("Target deviation", decimals(target.rmse), f"{percent(target.coverage)} covered"),
@@ -80,6 +85,8 @@ def evaluate_facts(result: Evaluation) -> tuple[Fact, ...]:
 
 def evaluate_chapter(result: Evaluation) -> Chapter:
     """Return the chapter with errors, rankings, self-rank and histogram."""
+    if isinstance(result, UseEvaluation):
+        return use_chapter(result)
     intro = (
         "Ratings that were held out before publishing are predicted by recommenders trained on the release, and by the "
         "same recommenders trained on the original data. Coverage stands apart from error: a cell that is not there is "
@@ -226,6 +233,8 @@ def _range(sizes: dict[int, int]) -> str:
 
 def evaluate_account(result: Evaluation) -> tuple[str, ...]:
     """Return what was done, step by step."""
+    if isinstance(result, UseEvaluation):
+        return use_account(result)
     trained = ", ".join(MODEL_NAMES[name] for name in result.recommenders)
     return (
         f"Predicted {count(result.target_deviation.n)} held-out ratings by the released profile of each user's group.",

@@ -103,7 +103,7 @@ def _statistics(found: Fidelity) -> tuple[Section, ...]:
     panels = tuple(
         Panel(name, found.statistics[name].points, log=name in _LOGARITHMIC)
         for name in _IN_PANELS
-        if found.statistics[name].points
+        if name in found.statistics and found.statistics[name].points
     )
     rows = tuple(_statistic_row(name, one) for name, one in found.statistics.items())
     table = Table(
@@ -113,7 +113,8 @@ def _statistics(found: Fidelity) -> tuple[Section, ...]:
         "Every point is an item, a pair of items, or for activity a quantile of people; on the dashed line both agree."
     )
     chart: Chart | None = Panels("original", "release", panels) if panels else None
-    return Section("What can still be counted", meaning, "neither", chart, table), _histogram(found)
+    counted = Section("What can still be counted", meaning, "neither", chart, table)
+    return (counted, _histogram(found)) if "histogram" in found.statistics else (counted,)
 
 
 def _statistic_row(name: str, one: Statistic) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from recloak._evaluation.fidelity.model import Agreement, Entry
 from recloak._evaluation.fidelity.scoring import Questions, ndcg_of, rmse_of
 from recloak._evaluation.fidelity.training import Training
 from recloak._ratings.model import Ratings
+from recloak._ratings.value_kinds import RATINGS, ValueKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Contest:
     configurations: tuple[Configuration[Any], ...]
     score: Callable[[Any, Questions], float | None]
     smaller_wins: bool
+    predicts_ratings: bool = False
 
     def entrants(self, quick: bool) -> tuple[Configuration[Any], ...]:
         """Return the algorithms that take part."""
@@ -34,7 +36,7 @@ class Contest:
 
 
 CONTESTS = (
-    Contest("rmse", RATING, rmse_of, smaller_wins=True),
+    Contest("rmse", RATING, rmse_of, smaller_wins=True, predicts_ratings=True),
     Contest("ndcg", RANKING, ndcg_of, smaller_wins=False),
 )
 
@@ -42,15 +44,22 @@ Scores = tuple[float, ...] | None  # of the entrants in their order; None where 
 Boards = dict[str, Scores]  # contest -> scores
 
 
-def n_entrants(quick: bool) -> int:
-    """Return how many algorithms are trained for the boards of all contests."""
-    return sum(len(contest.entrants(quick)) for contest in CONTESTS)
+def contests_for(kind: ValueKind) -> tuple[Contest, ...]:
+    """Return the contests that a kind of values has: predicting ratings is not applicable without any."""
+    return CONTESTS if kind is RATINGS else tuple(one for one in CONTESTS if not one.predicts_ratings)
 
 
-def compete(rows: Ratings, questions: Questions, *, quick: bool, rng: Randomness, advance: Advance) -> Boards:
+def n_entrants(contests: Sequence[Contest], quick: bool) -> int:
+    """Return how many algorithms are trained for the boards of some contests."""
+    return sum(len(contest.entrants(quick)) for contest in contests)
+
+
+def compete(
+    contests: Sequence[Contest], rows: Ratings, questions: Questions, *, quick: bool, rng: Randomness, advance: Advance
+) -> Boards:
     """Train every algorithm on a table and score it on the questions."""
     training = Training(rows, rng)
-    return {contest.name: _board(contest, training, questions, quick, advance) for contest in CONTESTS}
+    return {contest.name: _board(contest, training, questions, quick, advance) for contest in contests}
 
 
 def _board(contest: Contest, training: Training, questions: Questions, quick: bool, advance: Advance) -> Scores:

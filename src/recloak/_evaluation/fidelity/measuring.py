@@ -16,14 +16,24 @@ from numpy.typing import NDArray
 from recloak._core.errors import InputError
 from recloak._core.progress import Advance, task
 from recloak._core.randomness import Randomness
-from recloak._evaluation.fidelity.leaderboards import CONTESTS, Boards, Contest, Scores, agreement, compete, n_entrants
+from recloak._evaluation.fidelity.leaderboards import (
+    Boards,
+    Contest,
+    Scores,
+    agreement,
+    compete,
+    contests_for,
+    n_entrants,
+)
 from recloak._evaluation.fidelity.model import Fidelity, Protocol
 from recloak._evaluation.fidelity.released_rows import ReleasedRows
 from recloak._evaluation.fidelity.scoring import Questions
 from recloak._evaluation.fidelity.statistics import compare_statistics
+from recloak._evaluation.fidelity.uses import in_uses, used, uses_of
 from recloak._evaluation.holdout import Probe, hold_out
 from recloak._evaluation.options import FidelityOptions
 from recloak._ratings.model import Ratings
+from recloak._ratings.value_kinds import RATINGS
 
 _TEST_SHARE = 0.1
 
@@ -32,16 +42,20 @@ def measure_fidelity(
     ratings: Ratings, released: ReleasedRows, probe: Probe | None, *, options: FidelityOptions, rng: Randomness
 ) -> Fidelity:
     """Measure a release of ``ratings``; without a probe protocol B is left out."""
+    if ratings.kind is not RATINGS:
+        ratings, released, probe = uses_of(ratings), in_uses(released), None if probe is None else used(probe)
+    contests = contests_for(ratings.kind)
     part = _take_part(ratings, released, probe, options, rng)
     n_boards = 2 * options.splits + (0 if part.probe is None else 2)
-    with task("comparing leaderboards", n_boards * n_entrants(options.quick)) as advance:
-        runs = _Runs(part, options.quick, rng, advance)
+    with task("comparing leaderboards", n_boards * n_entrants(contests, options.quick)) as advance:
+        runs = _Runs(part, contests, options.quick, rng, advance)
         originals = [runs.split(part.ratings, n) for n in range(options.splits)]
         releases = [runs.split(part.released.rows, n) for n in range(options.splits)]
-        outsider = _protocol(originals, releases, [], options.quick)
+        outsider = _protocol(contests, originals, releases, [], options.quick)
         owner = None
         if part.probe is not None:
-            owner = _protocol([runs.on_original(part.probe)], [runs.on_release(part.probe)], originals, options.quick)
+            boards = [runs.on_original(part.probe)], [runs.on_release(part.probe)]
+            owner = _protocol(contests, *boards, originals, options.quick)
     statistics = compare_statistics(part.ratings, part.released)
     n_people, n_items = part.ratings.shape
     return Fidelity(outsider, owner, statistics, n_people, n_items, options.splits, rng.seed)
@@ -93,6 +107,7 @@ class _Runs:
     """What all boards share, and how one is made."""
 
     part: _Part
+    contests: tuple[Contest, ...]
     quick: bool
     rng: Randomness
     advance: Advance
@@ -111,14 +126,18 @@ class _Runs:
         return self._compete(self.part.released.rows, Questions.of_people(probe, self.part.ratings, self.part.released))
 
     def _compete(self, rows: Ratings, questions: Questions) -> Boards:
-        return compete(rows, questions, quick=self.quick, rng=self.rng.child("train"), advance=self.advance)
+        return compete(
+            self.contests, rows, questions, quick=self.quick, rng=self.rng.child("train"), advance=self.advance
+        )
 
 
-def _protocol(originals: list[Boards], releases: list[Boards], others: list[Boards], quick: bool) -> Protocol:
+def _protocol(
+    contests: tuple[Contest, ...], originals: list[Boards], releases: list[Boards], others: list[Boards], quick: bool
+) -> Protocol:
     def of(contest: Contest, boards: list[Boards]) -> list[Scores]:
         return [board[contest.name] for board in boards]
 
     return {
         one.name: agreement(one, of(one, originals), of(one, releases), of(one, others), quick=quick)
-        for one in CONTESTS
+        for one in contests
     }

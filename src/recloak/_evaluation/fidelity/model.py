@@ -95,6 +95,7 @@ class Statistic:
         return {"error": self.error, "rank": self.rank, "ratio": self.ratio, "meaning": self.meaning}
 
 
+_OF_RATINGS = ("rmse", "item mean", "item variance", "histogram")
 Protocol = dict[str, "Agreement | None"]  # contest -> agreement; None where nothing could be scored
 
 
@@ -158,6 +159,11 @@ class Fidelity(Result):
             )
         return "Who wins on the release wins on the original, and the order of the others is kept but for noise."
 
+    @property
+    def not_applicable(self) -> tuple[str, ...]:
+        """The contests and statistics that make no sense for presence and counts; none for ratings."""
+        return tuple(name for name in _OF_RATINGS if name not in self.outsider and name not in self.statistics)
+
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each protocol, contest and algorithm, with both scores."""
         return table_of(
@@ -174,6 +180,7 @@ class Fidelity(Result):
                 "B": None if self.owner is None else _to_json(self.owner),
                 "statistics": {name: one.to_json() for name, one in self.statistics.items()},
                 "verdict": self.verdict,
+                **({"not_applicable": list(idle)} if (idle := self.not_applicable) else {}),
             },
             "n_people": self.n_people,
             "n_items": self.n_items,

@@ -108,7 +108,8 @@ def select_rows(ratings: Ratings, rows: NDArray[np.integer]) -> Ratings:
     """Return some rows of a table, numbered in the order given."""
     matrix = ratings.matrix[rows]
     indptr, items = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-    return Ratings(indptr, items, matrix.data, IdMap.of(np.arange(len(rows))), ratings.item_ids, ratings.scale)
+    ids = IdMap.of(np.arange(len(rows)))
+    return Ratings(indptr, items, matrix.data, ids, ratings.item_ids, ratings.scale, kind=ratings.kind)
 
 
 def select_items(ratings: Ratings, items: NDArray[np.integer]) -> Ratings:
@@ -119,4 +120,5 @@ def select_items(ratings: Ratings, items: NDArray[np.integer]) -> Ratings:
     chosen[items] = True
     kept = ratings.where(chosen[ratings.items])
     columns = number[kept.items]
-    return Ratings(kept.indptr, columns, kept.values, kept.user_ids, kept.item_ids.take(chosen), kept.scale)
+    ids = kept.user_ids, kept.item_ids.take(chosen)
+    return Ratings(kept.indptr, columns, kept.values, *ids, kept.scale, kind=kept.kind)

@@ -7,6 +7,8 @@ raters to be no accident.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse
 import scipy.stats
@@ -14,8 +16,10 @@ from numpy.typing import NDArray
 
 from recloak._evaluation.fidelity.model import Statistic
 from recloak._evaluation.fidelity.released_rows import ReleasedRows
+from recloak._evaluation.fidelity.training import is_liked
 from recloak._evaluation.shape import histogram
 from recloak._ratings.model import Ratings
+from recloak._ratings.value_kinds import RATINGS
 
 _POINTS = 60
 _LEAST_RATERS = 5  # of an item whose mean and variance are compared
@@ -23,15 +27,20 @@ _PAIR_ITEMS = 2000
 _PAIRS = 1000
 _LEAST_TOGETHER = 10  # common raters of a pair whose lift counts
 
+OF_RATINGS = ("item mean", "item variance", "histogram")  # statistics that are not applicable to presence and counts
+
 Numbers = NDArray[np.float64]
 
 
 def compare_statistics(ratings: Ratings, released: ReleasedRows) -> dict[str, Statistic]:
     """Compare all statistics of a release with those of the original; both have the same items."""
+    if ratings.kind is not RATINGS:  # a propensity that is no use is not counted as one
+        rows = released.rows
+        released = replace(released, rows=rows.where(is_liked(rows.values, rows.scale)))
     original = ReleasedRows.of_original(ratings)
     here, there = _sums(original), _sums(released)
     pairs = _compare_pairs(original, released)
-    return {
+    found = {
         "popularity": _relative("median error of how many rated an item", here[0], there[0]),
         "item mean": _item_means(here, there),
         "item variance": _item_variances(here, there),
@@ -41,6 +50,7 @@ def compare_statistics(ratings: Ratings, released: ReleasedRows) -> dict[str, St
         "lift": pairs["lift"],
         "histogram": _histograms(ratings, released),
     }
+    return found if ratings.kind is RATINGS else {name: found[name] for name in found if name not in OF_RATINGS}
 
 
 def _sums(table: ReleasedRows) -> tuple[Numbers, Numbers, Numbers]:

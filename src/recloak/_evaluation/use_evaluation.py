@@ -1,0 +1,144 @@
+"""Evaluate a release of purchases or plays by how recommenders trained on it rank what people go on to use.
+
+There is no rating to predict, so errors (RMSE, MAE), the deviations of the paper and the self-rank are not applicable.
+What counts is ranking. Held-out uses are looked for among the first ten of all items that a person did not have:
+
+    nDCG@10      their discounted places over those of the best order
+    recall@10    the share of them that is there
+    catalogue    the share of all items that stands among anybody's first ten
+
+A person is served by the row or rows of the own group, and popularity stands beside every recommender.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from recloak._attacks.public_view import ReleaseView
+from recloak._core.progress import task
+from recloak._core.randomness import Randomness
+from recloak._evaluation.fidelity.ranking_models import ScoreRows, fit_ease, fit_implicit, fit_item_cosines
+from recloak._evaluation.fidelity.released_rows import ReleasedRows
+from recloak._evaluation.fidelity.scoring import TOP, Questions
+from recloak._evaluation.fidelity.statistics import compare_statistics
+from recloak._evaluation.fidelity.training import Training
+from recloak._evaluation.fidelity.uses import in_uses, uses_of
+from recloak._evaluation.holdout import Probe, sample_users
+from recloak._evaluation.model import Accuracy, Ranking, RecommenderScore, SelfRank, UseEvaluation
+from recloak._ratings.model import Ratings
+
+MOST_ITEMS = 4000  # that take part, the most used: a linear item model is a table of items by items
+_BLOCK = 128
+
+Fit = Callable[[Training], ScoreRows]
+
+
+def fit_factorisation(training: Training) -> ScoreRows:
+    """Train implicit factors; a row that has every item is such a prediction already, and is taken as it is."""
+    rows = training.ratings
+    if rows.n_ratings == rows.n_users * rows.n_items and rows.scale.span:
+        table = rows.values.reshape(rows.shape)
+        return lambda some: table[some]
+    return fit_implicit(training, rank=32, ridge=10.0, confidence=5.0, rounds=10)
+
+
+RECOMMENDERS_OF_USES: dict[str, Fit] = {
+    "factorisation": fit_factorisation,
+    "item-knn": partial(fit_item_cosines, n=100),
+    "ease": partial(fit_ease, ridge=500.0),
+}
+
+
+def evaluate_uses(
+    ratings: Ratings, release: ReleaseView, probe: Probe, *, users: int, rng: Randomness
+) -> UseEvaluation:
+    """Evaluate a release of presence or counts on held-out uses of the same people."""
+    child = rng.child("evaluate")
+    source = uses_of(ratings)
+    released = in_uses(ReleasedRows.of_release(release, ratings))
+    items = np.sort(np.argsort(-source.popularity, kind="stable")[:MOST_ITEMS])
+    everyone = np.arange(source.n_users)
+    here = ReleasedRows.of_original(source).of_people(everyone, items)
+    there, asked = released.of_people(everyone, items), _about(probe, items, source.n_items)
+    people = sample_users(asked, users, child.stream("ranking"))
+    sides = {
+        "original": (here.rows, Questions.of_rows(asked, here.rows)),
+        "release": (there.rows, Questions.of_people(asked, here.rows, there)),
+    }
+    with task("evaluating", 2 * len(RECOMMENDERS_OF_USES)) as advance:
+        scores: dict[str, dict[str, RecommenderScore]] = {name: {} for name in RECOMMENDERS_OF_USES}
+        for side, (rows, questions) in sides.items():
+            training = Training(rows, child.child("train"))
+            for name, fit in RECOMMENDERS_OF_USES.items():
+                scores[name][side] = _scored(fit(training), questions, people)
+                advance(1)
+    popular = here.rows.popularity.astype(np.float32)
+    by_popularity = _scored(lambda rows: np.tile(popular, (len(rows), 1)), sides["original"][1], people)
+    statistics = {name: one.to_json() for name, one in compare_statistics(here.rows, there).items()}
+    return UseEvaluation(
+        _covered(asked, there), Accuracy(None, None, 0.0, 0), SelfRank({}, float("nan"), (), 0, 0), scores,
+        {"popularity": by_popularity}, {"statistics": statistics}, rng.seed, n_items=len(items),
+        values=ratings.kind.name,
+    )  # fmt: skip
+
+
+def _about(probe: Probe, items: NDArray[np.integer], n_items: int) -> Probe:
+    """Return the part of a probe that is about some items, with their numbers."""
+    number = np.full(n_items, -1, np.int32)
+    number[items] = np.arange(len(items))
+    kept = number[probe.items] >= 0
+    n_left_out = probe.n_left_out + int((~kept).sum())
+    return Probe(probe.users[kept], number[probe.items[kept]], np.ones(int(kept.sum()), np.float32), n_left_out)
+
+
+def _covered(probe: Probe, released: ReleasedRows) -> Accuracy:
+    """Return how many held-out uses stand in a row of the person's own group; an error is not applicable."""
+    uses = released.rows.where(released.rows.values >= 0.75 * released.rows.scale.high)
+    groups = np.repeat(np.arange(released.n_groups), np.diff(released.group_indptr))
+    in_group = scipy.sparse.csr_array(
+        (np.ones(len(groups), np.float32), (groups, released.group_rows)), shape=(released.n_groups, uses.n_users)
+    )
+    shown = (in_group @ uses.matrix).tocsr()
+    found = shown[released.owner[probe.users], probe.items] > 0
+    return Accuracy(None, None, float(found.mean()) if len(probe) else 0.0, len(probe))
+
+
+def _scored(score: ScoreRows, questions: Questions, people: NDArray[np.integer]) -> RecommenderScore:
+    """Rank for some people and count what was held out among the first ten."""
+    cells, known = questions.cells, questions.known
+    ends = np.searchsorted(cells.users, np.append(people, people[-1] + 1 if len(people) else 0))
+    gains, recalls, named = [], [], np.zeros(known.n_items, bool)
+    for first in range(0, len(people), _BLOCK):
+        block = people[first : first + _BLOCK]
+        for place, top in enumerate(first_ten(score, questions, block)):
+            at = first + place
+            wanted = cells.items[ends[at] : np.searchsorted(cells.users, people[at] + 1)]
+            hits = np.isin(top, wanted)
+            gains.append(_ndcg(hits, len(wanted)))
+            recalls.append(hits.sum() / min(len(wanted), TOP))
+            named[top] = True
+    none = Accuracy(None, None, 0.0, len(cells))
+    if not gains:
+        return RecommenderScore(none, Ranking(None, None, 0))
+    ranking = Ranking(float(np.mean(gains)), float(np.mean(recalls)), len(people), float(named.mean()))
+    return RecommenderScore(none, ranking)
+
+
+def first_ten(score: ScoreRows, questions: Questions, people: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the first ten items of each person among those not had; ties go to the smaller number."""
+    rows, starts = questions.rows_of(people)
+    lengths = np.diff(np.append(starts, len(rows)))
+    scores = np.add.reduceat(np.asarray(score(rows), np.float64), starts, axis=0) / lengths[:, None]
+    for place, person in enumerate(people):
+        scores[place, questions.known.items[questions.known.row(int(person))]] = -np.inf
+    return np.argsort(-scores, axis=1, kind="stable")[:, :TOP]
+
+
+def _ndcg(hits: NDArray[np.bool_], n_wanted: int) -> float:
+    discount = 1 / np.log2(np.arange(2, TOP + 2))
+    return float(discount[: len(hits)][hits].sum() / discount[:n_wanted].sum())
