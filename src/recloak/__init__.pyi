@@ -7,6 +7,7 @@ from recloak._attacks.attack import Attack as Attack
 from recloak._attacks.audit_result import Audit as Audit
 from recloak._attacks.gate import Gate as Gate
 from recloak._attacks.model import Outcome as Outcome
+from recloak._certificate.keys import create_key as create_key
 from recloak._core.errors import InputError as InputError
 from recloak._core.errors import InternalError as InternalError
 from recloak._core.errors import MissingExtraError as MissingExtraError
@@ -29,6 +30,8 @@ from recloak._library.inspect_source import inspect as inspect
 from recloak._library.load_release import LoadedRelease as LoadedRelease
 from recloak._library.load_release import load as load
 from recloak._library.publish_source import publish as publish
+from recloak._library.run_policy import Run as Run
+from recloak._library.run_policy import run as run
 from recloak._library.sources import Source as Source
 from recloak._library.sources import read as read
 from recloak._library.synthetic_data import synth as synth

@@ -8,7 +8,7 @@ import pytest
 import recloak
 
 COMMANDS = Path(recloak.__file__).parent / "_cli" / "commands"
-NAMES = ["audit", "demo", "evaluate", "frontier", "inspect", "publish", "synth", "verify"]
+NAMES = ["audit", "demo", "evaluate", "frontier", "inspect", "publish", "run", "synth", "verify"]
 
 
 def imports(path: Path) -> set[str]:

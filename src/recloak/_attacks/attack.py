@@ -23,7 +23,7 @@ CRITERIA = ("singling-out", "linkability", "inference")  # of the Article 29 Wor
 # Who attacks, and what that means in words.
 ACTORS = {
     "public": "anybody",
-    "recipient": "who knows something of the person",
+    "recipient": "somebody who knows something about the person",
     "insider": "members of the same group",
     "owner": "the owner",
 }
@@ -51,7 +51,7 @@ NO_NUMBERS = {
 }
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
-_WORDS = ("title", "short", "attacker", "unit", "baseline", "direction")
+_WORDS = ("title", "short", "attacker", "unit", "baseline", "remedy", "direction")
 
 
 class Kind(StrEnum):
@@ -131,6 +131,8 @@ class Attack:
         Words for the figures among its details; an empty text leaves a figure out of the table.
     charts : tuple of DetailChart
         Charts of its details.
+    remedy : str
+        What an owner can do about it, as the rest of the sentence "What to do: ...".
     direction : str
         Which way is good: every attack counts successes, so ``lower is safer`` is the only one.
     order : int, default 1000
@@ -170,6 +172,7 @@ class Attack:
     values: tuple[str, ...] = tuple(VALUE_KINDS)
     details: Mapping[str, str] = field(default_factory=dict)
     charts: tuple[DetailChart, ...] = ()
+    remedy: str = "raise k; recloak frontier measures what each k costs."
     direction: str = "lower is safer"
     order: int = 1000
 

@@ -74,6 +74,7 @@ def _run(given: AttackInput) -> Findings:
 
 ATTACK = Attack(
     name="attribute",
+    remedy="raise k, or leave items out of the source that give the attribute away.",
     kind=Kind.TELLS_CELLS,
     title="What else is true of this person? (attribute)",
     short="attribute",

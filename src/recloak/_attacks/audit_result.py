@@ -37,6 +37,8 @@ class Audit(Result):
         Attacks whose success the owner accepts; a breach by any other makes ``acceptable`` false.
     evaluation : Evaluation or None
         What the release is good for, where a probe was given.
+    manifest_sha256 : str or None
+        The hash of the manifest of the release that was attacked; None for a release in memory.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Audit(Result):
     seed: int
     evaluation: Result | None = None
     accepted: tuple[str, ...] = ()
+    manifest_sha256: str | None = None
 
     def __repr__(self) -> str:
         breached = sum(one.verdict == "breached" for one in self.outcomes)
@@ -146,6 +149,7 @@ class Audit(Result):
         useful = {} if self.evaluation is None else {"evaluation": self.evaluation.to_json()}
         overall: dict[str, Any] = {"verdict": self.verdict, "promise": self.promise, "criteria": self.criteria}
         overall |= {"acceptable": self.acceptable, "accepted": list(self.accepted), "not_accepted": self.not_accepted}
+        overall |= {"manifest_sha256": self.manifest_sha256}
         return {**overall, "attacks": attacks, "gates": gates, "seed": self.seed, **useful}
 
     def to_polars(self) -> pl.DataFrame:

@@ -84,6 +84,7 @@ def _run(given: AttackInput) -> Findings:
 
 ATTACK = Attack(
     name="fingerprint",
+    remedy="leave --labels at model, or use a coarser grid (--grid).",
     kind=Kind.TELLS_CELLS,
     values=WITH_NUMBERS,
     title="How many are behind a label? (fingerprint of the average)",

@@ -41,6 +41,7 @@ def _run(given: AttackInput) -> Findings:
 
 ATTACK = Attack(
     name="likelihood",
+    remedy="raise k; recloak frontier measures what each k costs.",
     drawn_rows=True,
     kind=Kind.IDENTIFIES,
     title="The group that makes the known ratings most likely",

@@ -86,6 +86,7 @@ def _run(given: AttackInput) -> Findings:
 
 ATTACK = Attack(
     name="homogeneity",
+    remedy="raise k, or ask for diversity (--diversity), so that what is known fits several groups.",
     kind=Kind.PINS_DOWN,
     title="Profile pinned down (homogeneity)",
     short="homogeneity",

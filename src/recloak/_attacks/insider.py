@@ -281,6 +281,7 @@ def _run(given: AttackInput) -> Findings:
 
 ATTACK = Attack(
     name="insider",
+    remedy="leave --labels at model, or raise k: each member then knows a smaller part of the group.",
     kind=Kind.TELLS_CELLS,
     values=WITH_NUMBERS,
     title="Members who put their ratings together (insiders)",

@@ -194,6 +194,7 @@ def _run(given: AttackInput) -> Findings:
 
 ATTACK = Attack(
     name="insider-fit",
+    remedy="raise k: each member then knows a smaller part of the group.",
     kind=Kind.TELLS_CELLS,
     values=(RATINGS.name,),
     title="Members who take their own ratings out of the group's fit",

@@ -74,6 +74,7 @@ def _run_join(given: AttackInput) -> Findings:
 ATTACKS = (
     Attack(
         name="intersection",
+        remedy="do not publish the same people twice with another grouping; withdraw the earlier release first.",
         kind=Kind.TELLS_CELLS,
         title="Several releases of the same people (intersection)",
         short="intersection",
@@ -88,6 +89,7 @@ ATTACKS = (
     ),
     Attack(
         name="join",
+        remedy="publish again with another seed or other options, so that no name is used twice.",
         kind=Kind.TELLS_CELLS,
         title="The same name in two releases (join)",
         short="join",

@@ -144,6 +144,7 @@ def _run_cap(given: AttackInput) -> Findings:
 
 LINK = Attack(
     name="link",
+    remedy="raise k; in mode pure cap how sure a link can be (--max-link). Groups always tell something of members.",
     drawn_rows=True,
     kind=Kind.TELLS_CELLS,
     title="Did this person rate it? (link existence)",
@@ -184,6 +185,7 @@ LINK = Attack(
 )
 LINK_CAPPED = Attack(
     name="link-cap",
+    remedy="cap how sure a link can be (--max-link, mode pure), or raise k.",
     kind=Kind.TELLS_CELLS,
     title="Cells that most of a group rated (link confidence)",
     short="link, sure cells",

@@ -180,6 +180,7 @@ def _run(given: AttackInput) -> Findings:
 
 ATTACK = Attack(
     name="membership",
+    remedy="raise k, or give the release only to recipients who sign not to look for people.",
     drawn_rows=True,
     kind=Kind.TELLS_CELLS,
     title="Is this person in the data? (membership)",

@@ -94,6 +94,7 @@ _COMMON: dict[str, Any] = {"kind": Kind.TELLS_CELLS, "criterion": "linkability"}
 ATTACKS = (
     Attack(
         name="outside-record",
+        remedy="raise k; recloak frontier measures what each k costs.",
         drawn_rows=True,
         title="A record of the person from elsewhere",
         short="outside record",
@@ -106,6 +107,7 @@ ATTACKS = (
     ),
     Attack(
         name="other-time",
+        remedy="raise k; recloak frontier measures what each k costs.",
         title="Ratings of another time, which are not in the source",
         short="other time",
         attacker="has ten ratings of a person that were never published, and looks for the group",
@@ -118,6 +120,7 @@ ATTACKS = (
     ),
     Attack(
         name="public-mentions",
+        remedy="raise k; ask people before you publish who write in public (recloak mentions).",
         title="Public mentions of the same people",
         short="mentions",
         attacker="has what a person said about items in public, and looks for the group",

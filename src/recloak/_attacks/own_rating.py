@@ -76,6 +76,7 @@ def _run(given: AttackInput) -> Findings:
 
 ATTACK = Attack(
     name="own-rating",
+    remedy="leave --labels at model, use a coarser grid (--grid), or raise k.",
     kind=Kind.TELLS_CELLS,
     values=WITH_NUMBERS,
     title="What did this person give it? (own rating)",

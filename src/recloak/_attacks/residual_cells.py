@@ -117,6 +117,7 @@ def _run(given: AttackInput) -> Findings:
 
 ATTACK = Attack(
     name="residual",
+    remedy="leave --labels at model, whose labels hold nobody's own rating; else use a coarser grid (--grid).",
     kind=Kind.TELLS_CELLS,
     values=WITH_NUMBERS,
     title="Which labels were moved by real ratings? (residual)",

@@ -34,6 +34,7 @@ def _run(given: AttackInput) -> Findings:
 
 ATTACK = Attack(
     name="sensitive",
+    remedy="leave the sensitive items out of the source before publishing.",
     kind=Kind.TELLS_CELLS,
     title="Did this person rate a sensitive item?",
     short="sensitive items",

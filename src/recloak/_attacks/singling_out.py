@@ -105,6 +105,7 @@ def _run(given: AttackInput) -> Findings:
 
 ATTACK = Attack(
     name="singling-out",
+    remedy="raise k; in mode pure leave rare items out (--min-shown).",
     kind=Kind.TELLS_CELLS,
     title="A sentence that is true of one person only (singling out)",
     short="singling out",

@@ -74,6 +74,7 @@ def _read(
 
 ATTACK = Attack(
     name="sybils",
+    remedy="remove accounts that copy each other before publishing, or raise k.",
     kind=Kind.TELLS_CELLS,
     title="Copies of a person planted before publishing (sybils)",
     short="sybils",

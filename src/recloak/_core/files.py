@@ -123,6 +123,21 @@ def require_folder_place(target: Path, *, replace: bool = False) -> None:
         raise InputError(f"{target}: the folder exists and is not empty; choose another or remove it first")
 
 
+_FILE_ENDINGS = frozenset(
+    ["csv", "gz", "html", "inter", "json", "jsonl", "parquet", "pdf", "tsv", "txt", "xlsx", "zip", "zst"]
+)
+
+
+def require_folder_name(target: Path) -> None:
+    """Refuse a name that looks like that of a file where a new folder will be written."""
+    ending = target.suffix.removeprefix(".").lower()
+    if ending in _FILE_ENDINGS and not target.exists():
+        raise InputError(
+            f"{target}: this will be a folder of several files, and the name looks like one file; "
+            f"choose a name such as {target.with_suffix('')}"
+        )
+
+
 def require_parent(target: Path) -> None:
     """Refuse a place in a folder that is not there or may not be written into."""
     parent = target.absolute().parent

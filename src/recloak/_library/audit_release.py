@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from recloak._attacks.options import AuditOptions
+from recloak._core.files import sha256_of
 from recloak._library.arguments import several
 from recloak._library.opened_releases import folder_of, open_release, open_second, require_folders
 from recloak._library.sources import as_ratings, origin_of
+from recloak._releases.model.release_format import MANIFEST
 
 if TYPE_CHECKING:
     from recloak._attacks.audit_result import Audit
@@ -158,7 +160,11 @@ def audit(
     write_worst_off(found, ratings, private_of(release, private))
     useful = None if probe is None else _evaluated(ratings, view, as_ratings(probe), found.seed)
     about = About(origin_of(source), folder_of(release), None if probe is None else origin_of(probe))
-    return replace(found, evaluation=useful, draw=drawn_by(_page, manifest=view.manifest, about=about))
+    folder = folder_of(release)
+    digest = None if folder is None else sha256_of(folder / MANIFEST)
+    return replace(
+        found, evaluation=useful, manifest_sha256=digest, draw=drawn_by(_page, manifest=view.manifest, about=about)
+    )
 
 
 def _evaluated(ratings: Any, view: Any, held_out: Any, seed: int) -> Any:

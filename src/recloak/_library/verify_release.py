@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from recloak._core.calendar_day import today
+from recloak._core.errors import OptionError
 from recloak._library.arguments import at_least, diversity_text
+from recloak._library.certify_release import require_certificate_place, with_signature, write_certificate
 from recloak._library.engines import on_spark, require_files, spark_session
-from recloak._library.opened_releases import mapping_path, other_counts, written_aside
+from recloak._library.opened_releases import folder_of, mapping_path, other_counts, written_aside
 from recloak._library.sources import as_ratings
+from recloak._policy.review import Review
 from recloak._releases.model.release_format import MANIFEST
 
 if TYPE_CHECKING:
+    from recloak._library.certify_release import AuditLike
     from recloak._library.opened_releases import ReleaseLike
     from recloak._library.sources import PathLike, RatingsLike
     from recloak._releases.model.release_format import Diversity, Verdict
@@ -28,6 +34,13 @@ def verify(
     diversity: Diversity | str | None = None,
     private: PathLike | None = None,
     content: bool = False,
+    certificate: PathLike | None = None,
+    audit: AuditLike | None = None,
+    review: date | str | None = None,
+    owner: str = "",
+    key: PathLike | None = None,
+    signature: PathLike | None = None,
+    signer: PathLike | None = None,
     engine: str = "local",
     master: str | None = None,
     conf: Sequence[str] = (),
@@ -49,6 +62,22 @@ def verify(
     content
         Judge only what the tables hold and not how every byte of them is written: for releases of other tools, or of
         earlier versions. The verdict says so.
+    certificate
+        Write a certificate to this file, ``.html`` or ``.pdf``, if the release passes: one page for a lawyer.
+    audit
+        For the certificate: an `Audit` of this release, or the file of ``recloak audit --json``; else attacks are
+        called not measured.
+    review
+        For the certificate: when the release must be looked at again, a date or ``"12 months"``.
+    owner
+        For the certificate: who answers for the release.
+    key
+        The owner's private key, which signs the certificate into a file beside it, ``.sig``; `create_key` makes one.
+    signature
+        Check this signature of a certificate, which lies beside it: that ``signer`` signed it for this release and that
+        neither was changed since.
+    signer
+        The owner's public key, a file or its fingerprint. Get it from the owner, not from whoever sent the release.
     engine, master, conf
         ``"local"`` or ``"spark"``, and Spark's master and settings (``"KEY=VALUE"``).
 
@@ -71,6 +100,7 @@ def verify(
     """
     spark, k = on_spark(engine, master, conf), None if k is None else at_least(2, "k", k)
     diversity = diversity_text(diversity)
+    place = _certificate_place(release, certificate, signature, (audit, review, owner or None, key), signer)
     with written_aside(release) as (folder, default):
         hidden = private if private is not None else default
         if spark:
@@ -78,7 +108,31 @@ def verify(
         else:
             verdict = _here(folder, k, original, diversity, hidden, content)
         unchecked = _claims_about_source(folder) if original is None and verdict.passed else ()
-    return replace(verdict, unchecked=unchecked)
+    verdict = replace(verdict, unchecked=unchecked)
+    lies_in = folder_of(release)
+    if lies_in is not None and signature is not None:
+        return with_signature(verdict, lies_in, signature, signer)
+    if lies_in is not None and place is not None and verdict.passed:
+        due = Review.parse(review).date_from(today())
+        write_certificate(lies_in, verdict, place, audit=audit, review=due, owner=owner, key=key)
+    return verdict
+
+
+def _certificate_place(
+    release: ReleaseLike, certificate: PathLike | None, signature: PathLike | None, more: tuple[Any, ...],
+    signer: PathLike | None,
+) -> Path | None:  # fmt: skip
+    """Return where the certificate goes; raise OptionError for keywords that contradict each other."""
+    if certificate is not None and signature is not None:
+        raise OptionError("certificate=... writes a certificate and signature=... checks one: give one of them")
+    if certificate is None and any(one is not None for one in more):
+        raise OptionError("audit, review, owner and key are for a certificate: give certificate=... as well")
+    if signature is None and signer is not None:
+        raise OptionError("signer=... says whose signature is expected: give signature=... as well")
+    if (certificate is not None or signature is not None) and folder_of(release) is None:
+        raise OptionError("a certificate is about the files of a release: give its folder")
+    Review.parse(more[1])
+    return None if certificate is None else require_certificate_place(certificate)
 
 
 def _here(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recloak._core.errors import InputError, SourceError
-from recloak._core.files import Place, require_folder_place, sha256_of, written_folders
+from recloak._core.files import Place, require_folder_name, require_folder_place, sha256_of, written_folders
 from recloak._releases.model.release_format import MANIFEST
 
 ACCOUNT = "account.json"
@@ -28,6 +28,7 @@ def check_folders(folder: str | Path, private: str | Path | None) -> tuple[Path,
     outer, inner = public.resolve(), hidden.resolve()
     if outer == inner or outer in inner.parents or inner in outer.parents:
         raise InputError(f"{hidden}: the private folder must lie apart from the public folder {public}")
+    require_folder_name(public)
     for target in (public, hidden):
         require_folder_place(target, replace=target == hidden and is_left_over(hidden, public))
     return public, hidden

@@ -13,7 +13,9 @@ from recloak._cli.path_types import FOLDER, PRIVATE_FOLDER, SOURCE
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=FOLDER)
-@click.option("--k", type=click.IntRange(min=2), help="Demand at least this k; by default the one the release claims.")
+@click.option(
+    "-k", "--k", type=click.IntRange(min=2), help="Demand at least this k; by default the one the release claims."
+)
 @click.option("--original", metavar="SOURCE", type=SOURCE, help="The source, to check diversity and a cap on links.")
 @click.option("--diversity", metavar="B,L", help="Demand this diversity; by default the one the release claims.")
 @click.option(
@@ -22,6 +24,13 @@ from recloak._cli.path_types import FOLDER, PRIVATE_FOLDER, SOURCE
 @click.option(
     "--content", is_flag=True, help="Judge only what the tables hold, not how every byte is written (for other tools')."
 )
+@click.option("--certificate", metavar="FILE", help="Write a certificate if the release passes: a page, .html or .pdf.")
+@click.option("--audit", metavar="FILE", help="For the certificate: the JSON of recloak audit --json on this release.")
+@click.option("--review", metavar="DATE", help='For the certificate: review by this date, or after "12 months".')
+@click.option("--owner", metavar="NAME", help="For the certificate: who answers for the release.")
+@click.option("--key", metavar="FILE", help="Sign the certificate with this private key; see recloak key create.")
+@click.option("--signature", metavar="FILE", help="Check this signature of the certificate that lies beside it.")
+@click.option("--signer", metavar="KEY", help="Whose signature it must be: the owner's public key, or its fingerprint.")
 @engine_options
 @source_options
 @output_options
@@ -42,6 +51,10 @@ def command(folder: Path, original: str | None, as_json: bool, **given: Any) -> 
             click.echo(f"  - {problem}")
         for claim in verdict.unchecked:
             click.echo(f"  not checked without --original: {claim}")
+        if verdict.signed_by is not None:
+            click.echo(f"  signed by the owner's key {verdict.signed_by}")
+        if verdict.passed and given["certificate"] is not None:
+            click.echo(f"  certificate: {given['certificate']}")
     return 0 if verdict.passed else 1
 
 

@@ -128,11 +128,13 @@ class Verdict(Tabular):
     problems: tuple[str, ...]
     unchecked: tuple[str, ...] = ()  # what the release promises about its source, where none was given
     content: bool = False  # whether only the content was judged, and not how the files are written
+    signed_by: str | None = None  # fingerprint of the owner's key, where a signature was checked and is right
 
     def __repr__(self) -> str:
         told = [plural(len(self.problems), "problem")] if self.problems else []
         told += [f"not checked: {one}" for one in self.unchecked]
         told += ["content only"] if self.content else []
+        told += ["signed"] if self.signed_by is not None else []
         if self.n_users is None:
             return counted(self, self.verdict, *told)
         groups = f"{plural(self.n_users, 'user')} in {plural(self.n_groups or 0, 'group')}"
@@ -151,7 +153,8 @@ class Verdict(Tabular):
     def to_mapping(self) -> dict[str, Any]:
         """Return the JSON of ``recloak verify``."""
         found = {"verdict": self.verdict, **asdict(self), "problems": list(self.problems)}
-        return {name: value for name, value in found.items() if name != "unchecked"}
+        left_out = ("unchecked",) if self.signed_by is not None else ("unchecked", "signed_by")
+        return {name: value for name, value in found.items() if name not in left_out}
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as ``recloak verify --json`` prints it; `to_mapping` is its older name."""

@@ -1,0 +1,1 @@
+"""Certificates: one printed page about a release, signed by its owner."""

@@ -1,0 +1,213 @@
+"""A certificate says what was proved and attacked, and fails when it was forged, moved or changed."""
+
+import json
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+from tests.cli.releases import write_release, write_source
+
+import recloak
+from recloak._cli.main import run
+
+pytest.importorskip("cryptography")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("certificate")
+    source = write_source(folder)
+    write_release(source, folder / "released")
+    write_release(source, folder / "other", seed=2)
+    for name in ("owner", "stranger"):
+        recloak.create_key(folder / f"{name}.key")
+    found = recloak.audit(source, folder / "released", targets=10, known=(2,), varied_at=2, seed=1)
+    (folder / "audit.json").write_text(json.dumps(found.to_json()))
+    recloak.verify(
+        folder / "released", certificate=folder / "page.html", audit=found, review="12 months", owner="Ann <Ltd>",
+        key=folder / "owner.key",
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture
+def copy(world, tmp_path):
+    shutil.copytree(world, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def checked(folder: Path, release: str = "released", signer: str = "owner.key.pub") -> recloak.Verdict:
+    return recloak.verify(folder / release, signature=folder / "page.html.sig", signer=folder / signer)
+
+
+def test_a_certificate_says_what_was_proved_attacked_and_left_out(world):
+    page, manifest = (world / "page.html").read_text(), json.loads((world / "released" / "manifest.json").read_text())
+    for sentence in (*manifest["promised"], *manifest["not_promised"]):
+        assert sentence.replace("'", "&#39;") in page
+    for about in manifest["files"].values():
+        assert about["sha256"] in page
+    for word in ("Singling out", "Linkability", "Inference", "breached", "Review by", "Ann &lt;Ltd&gt;"):
+        assert word in page
+    assert "<script" not in page
+    assert "http://" not in page.replace("http-equiv", "")
+
+
+def test_without_an_audit_attacks_are_not_measured(world, tmp_path):
+    recloak.verify(world / "released", certificate=tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("not measured") >= 4
+    assert "bounded" not in page
+    assert "This page is not signed" in page
+
+
+def test_the_audit_of_another_release_is_refused(world, tmp_path):
+    with pytest.raises(recloak.InputError, match="the audit is of another release"):
+        recloak.verify(world / "other", certificate=tmp_path / "page.html", audit=world / "audit.json")
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_release_that_fails_gets_no_certificate(copy):
+    with (copy / "released" / "README.md").open("a") as card:
+        card.write(" ")
+    assert not recloak.verify(copy / "released", certificate=copy / "new.html").passed
+    assert not (copy / "new.html").exists()
+
+
+def test_a_certificate_does_not_go_into_the_release(copy):
+    with pytest.raises(recloak.InputError, match="must lie outside the release"):
+        recloak.verify(copy / "released", certificate=copy / "released" / "page.html")
+
+
+def test_a_signature_is_checked_against_the_owners_key(world):
+    verdict = checked(world)
+    assert verdict.passed
+    assert verdict.signed_by == recloak.verify(
+        world / "released", signature=world / "page.html.sig", signer=str(verdict.signed_by)
+    ).signed_by  # fmt: skip
+
+
+def test_without_the_owners_key_nothing_is_checked(world):
+    with pytest.raises(recloak.OptionError, match=r"signature=\.\.\. needs signer=\.\.\."):
+        recloak.verify(world / "released", signature=world / "page.html.sig")
+
+
+def changed_page(folder):
+    page = folder / "page.html"
+    page.write_text(page.read_text().replace("breached", "bounded"))
+
+
+def changed_review(folder):
+    signature = folder / "page.html.sig"
+    fields = json.loads(signature.read_text())
+    signature.write_text(json.dumps({**fields, "review": "2099-01-01"}))
+
+
+def cut_signature(folder):
+    signature = folder / "page.html.sig"
+    signature.write_text(signature.read_text()[:-20])
+
+
+def signed_by_a_stranger(folder):
+    recloak.verify(folder / "released", certificate=folder / "page.html", key=folder / "stranger.key")
+
+
+def strangers_key_under_an_old_signature(folder):
+    signature, ours = folder / "page.html.sig", json.loads((folder / "page.html.sig").read_text())
+    signed_by_a_stranger(folder)
+    theirs = json.loads(signature.read_text())
+    signature.write_text(json.dumps({**theirs, "public_key": ours["public_key"]}))
+
+
+def changed_release(folder):
+    with (folder / "released" / "README.md").open("a") as card:
+        card.write(" ")
+
+
+def no_page(folder):
+    (folder / "page.html").unlink()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (changed_page, "the certificate was changed after it was signed"),
+        (changed_review, "the signature does not fit what is signed"),
+        (cut_signature, "the signature file is not one of recloak"),
+        (signed_by_a_stranger, "signed by another key than the owner's"),
+        (strangers_key_under_an_old_signature, "the signature does not fit what is signed"),
+        (changed_release, "README.md"),
+        (no_page, "there is no certificate beside the signature"),
+    ],
+)
+def test_what_was_forged_or_changed_fails(copy, change, sentence):
+    change(copy)
+    verdict = checked(copy)
+    assert not verdict.passed
+    assert verdict.signed_by is None
+    assert any(sentence in problem for problem in verdict.problems)
+
+
+def test_a_certificate_moved_to_another_release_fails(world):
+    assert checked(world, "other").problems == (
+        "the certificate is of another release, or the release was changed after it was signed",
+    )
+
+
+def test_a_review_that_is_overdue_is_told(world, monkeypatch, caplog):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(4_000_000_000))
+    assert checked(world).passed
+    assert "should have been reviewed by" in caplog.text
+
+
+def test_a_private_key_is_for_its_owner_alone(world, tmp_path):
+    key = tmp_path / "my.key"
+    recloak.create_key(key)
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    with pytest.raises(recloak.InputError, match="a key is never overwritten"):
+        recloak.create_key(key)
+    key.chmod(0o644)
+    with pytest.raises(recloak.InputError, match="chmod 600"):
+        recloak.verify(world / "released", certificate=tmp_path / "page.html", key=key)
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_public_key_does_not_sign(world, tmp_path):
+    (world / "owner.key.pub").chmod(0o600)
+    with pytest.raises(recloak.InputError, match="holds no Ed25519 private key"):
+        recloak.verify(world / "released", certificate=tmp_path / "page.html", key=world / "owner.key.pub")
+
+
+def test_a_pdf_has_one_page_and_the_same_bytes_again(world, tmp_path, monkeypatch):
+    pytest.importorskip("reportlab")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1800000000")
+    for name in ("one.pdf", "two.pdf"):
+        recloak.verify(world / "released", certificate=tmp_path / name, audit=world / "audit.json", owner="Zoë")
+    content = (tmp_path / "one.pdf").read_bytes()
+    assert content == (tmp_path / "two.pdf").read_bytes()
+    assert content.count(b"/Type /Page\n") == 1
+    with pytest.raises(recloak.InputError, match="has no letter 'Ł'"):
+        recloak.verify(world / "released", certificate=tmp_path / "three.pdf", owner="Łódź")
+
+
+def test_the_command_line_certifies_and_checks(copy, capsys):
+    release, page = str(copy / "released"), str(copy / "new.html")
+    signed = [
+        "verify",
+        release,
+        "--certificate",
+        page,
+        "--key",
+        str(copy / "owner.key"),
+        "--audit",
+        str(copy / "audit.json"),
+    ]
+    assert run(signed) == 0
+    check = ["verify", release, "--signature", f"{page}.sig", "--signer", str(copy / "owner.key.pub")]
+    assert run(check) == 0
+    assert "signed by the owner's key" in capsys.readouterr().out
+    Path(page).write_text("<p>All is well.</p>")
+    assert run(check) == 1
+    assert run(["verify", release, "--certificate", str(copy / "new.txt")]) == 2
+    assert run(["key", "create", str(copy / "third.key")]) == 0
+    assert run(["key", "show", str(copy / "third.key.pub")]) == 0

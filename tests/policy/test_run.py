@@ -1,0 +1,125 @@
+"""A run goes from a source to a certificate, goes on where it was stopped, and stops where a gate fails."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from tests.cli.releases import write_source
+
+import recloak
+from recloak._attacks.registry import attacks
+from recloak._cli.main import run as command_line
+from recloak._library import run_steps
+from recloak._policy.run_record import step_seed
+
+ACCEPT = [one.name for one in attacks() if one.kind != "identifies"]
+
+
+def policy(folder: Path, gates: tuple[str, ...] = (), accept: list[str] = ACCEPT, name: str = "own") -> Path:
+    path = folder / f"{name}.toml"
+    lines = ['review = "12 months"', "[publish]", "k = 4", "[audit]", "targets = 15", "known = [2]", "varied_at = 2"]
+    path.write_text("\n".join([*lines, f"gates = {json.dumps(gates)}", f"accept = {json.dumps(accept)}"]) + "\n")
+    return path
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    source = write_source(folder)
+    assert command_line(["run", str(policy(folder)), str(source), "-o", str(folder / "out"), "--seed", "1"]) == 0
+    return folder, source
+
+
+def test_a_run_leaves_a_release_a_certificate_and_private_reports(whole):
+    out = whole[0] / "out"
+    assert {file.name for file in out.iterdir()} == {
+        "README.txt", "certificate.html", "release", "release-private", "reports-private"
+    }  # fmt: skip
+    assert recloak.verify(out / "release").passed
+    assert set(content(out / "release")) == {"README.md", "manifest.json", "members.parquet", "profiles.parquet"}
+    for private in ("release-private", "reports-private"):
+        assert stat.S_IMODE((out / private).stat().st_mode) == 0o700
+    page = (out / "certificate.html").read_text()
+    assert "Review by" in page
+    assert "ratings" not in page.lower() or "ratings <b>" not in page  # the source is not named
+
+
+def test_what_may_be_handed_out_says_nothing_of_the_seed(whole):
+    out = whole[0] / "out"
+    seeds = [str(step_seed(1, step)) for step in run_steps.STEPS]
+    public = (out / "certificate.html").read_bytes() + b"".join(content(out / "release").values())
+    assert not any(seed.encode() in public for seed in seeds)
+
+
+def test_a_run_that_was_stopped_goes_on_and_gives_the_same_release(whole, tmp_path, monkeypatch):
+    folder, source = whole
+
+    def stop(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setitem(run_steps.STEPS, "audit", stop)
+        with pytest.raises(KeyboardInterrupt):
+            recloak.run(policy(folder), source, tmp_path / "out", seed=1)
+    assert (tmp_path / "out" / "candidate" / "manifest.json").exists()
+    assert not (tmp_path / "out" / "release").exists()
+    with monkeypatch.context() as patch:
+        patch.setitem(run_steps.STEPS, "publish", stop)  # it is done: not done again
+        assert recloak.run(policy(folder), source, tmp_path / "out", seed=1).passed
+    assert content(tmp_path / "out" / "release") == content(folder / "out" / "release")
+
+
+def test_a_gate_that_fails_stops_the_run_without_a_release(whole, tmp_path, capsys):
+    arguments = ["run", str(policy(tmp_path, ("scoreboard@2<0.0001",))), str(whole[1]), "-o", str(tmp_path / "out")]
+    for _ in range(2):  # started again, it does not pass either
+        assert command_line(arguments) == 1
+        assert "fail: stopped at audit: gate scoreboard@2<0.0001 failed" in capsys.readouterr().out
+    assert not (tmp_path / "out" / "release").exists()
+    assert not (tmp_path / "out" / "certificate.html").exists()
+    assert (tmp_path / "out" / "reports-private" / "audit.html").exists()
+
+
+def test_a_breach_that_is_not_accepted_stops_the_run(whole, tmp_path):
+    found = recloak.run(policy(tmp_path, accept=[]), whole[1], tmp_path / "out", seed=1)
+    assert found.stopped_at == "audit"
+    assert "breached and not accepted" in found.reason
+    assert found.release is None
+
+
+def test_a_release_changed_between_runs_is_not_certified(whole, tmp_path, monkeypatch):
+    folder, source = whole
+
+    def stop(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setitem(run_steps.STEPS, "evaluate", stop)
+        with pytest.raises(KeyboardInterrupt):
+            recloak.run(policy(folder), source, tmp_path / "out", seed=1)
+    with (tmp_path / "out" / "candidate" / "README.md").open("a") as card:
+        card.write(" ")
+    found = recloak.run(policy(folder), source, tmp_path / "out", seed=1)
+    assert found.stopped_at == "certificate"
+    assert not (tmp_path / "out" / "certificate.html").exists()
+
+
+@pytest.mark.parametrize("what", ["policy", "source", "seed"])
+def test_the_folder_of_another_run_is_refused(whole, tmp_path, what):
+    folder, source = whole
+    other = policy(tmp_path, ("scoreboard@2<0.9",)) if what == "policy" else policy(folder)
+    if what == "source":
+        source = write_source(tmp_path, n_users=50)
+    with pytest.raises(recloak.InputError, match=f"holds a run with another {what}"):
+        recloak.run(other, source, folder / "out", seed=2 if what == "seed" else 1)
+
+
+def test_a_folder_that_is_not_empty_is_left_alone(whole, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.txt").write_text("mine")
+    with pytest.raises(recloak.InputError, match="not empty"):
+        recloak.run(policy(tmp_path), whole[1], tmp_path / "out")
