@@ -62,8 +62,8 @@ def test_the_page_holds_verdict_and_hashes_and_no_paths(audited, made):
 def test_a_closed_gate_exits_with_1(made, capsys):
     assert run(["audit", str(made[0]), str(made[1]), *FEW, "--gate", "scoreboard@4<0.01"]) == 1
     shown = " ".join(capsys.readouterr().out.split())
-    assert "Gate closed" in shown
-    assert "gate scoreboard@4<0.01: closed" in shown
+    assert "Gate failed" in shown
+    assert "gate scoreboard@4<0.01: fail" in shown
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_a_later_step_adds_its_part_to_the_same_report(tmp_path, monkeypatch, ca
         assert run(["demo", "-o", str(tmp_path / "out")]) == 0
     assert "A later chapter" in (tmp_path / "out" / "report.html").read_text()
     assert json.loads((tmp_path / "out" / "demo.json").read_text())["greet"] == 1
-    assert f"The report lies at {tmp_path / 'out' / 'report.html'}" in capsys.readouterr().out
+    assert f"The report is {tmp_path / 'out' / 'report.html'}" in capsys.readouterr().out
 
 
 def test_a_step_that_fails_leaves_the_older_demo(tmp_path, monkeypatch, capsys):

@@ -74,7 +74,7 @@ def test_the_worst_news_heads_the_page(outcomes, word):
 def test_a_closed_gate_heads_everything():
     passage = pass_gate(parse_gate("scoreboard@8<0.05"), [named()])
     verdict = audit_verdict(Audit((named(),), (passage,), 1))
-    assert verdict.word == "Gate closed"
+    assert verdict.word == "Gate failed"
     assert "scoreboard@8<0.05" in verdict.headline
 
 

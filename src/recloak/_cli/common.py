@@ -63,6 +63,7 @@ def given_only(given: dict[str, Any]) -> dict[str, Any]:
 
 def _flag(declared: dataclasses.Field[Any], hint: Any, *, with_default: bool) -> Callable[[F], F]:
     name = declared.metadata.get("flag") or f"--{declared.name.replace('_', '-')}"
+    short = (f"-{declared.name}",) if len(declared.name) == 1 else ()
     text = as_sentence(declared.metadata.get("text", ""))
     default = declared.default
     if _is(hint, bool):
@@ -71,7 +72,9 @@ def _flag(declared: dataclasses.Field[Any], hint: Any, *, with_default: bool) ->
     shown = f"  [default: {_written(default)}]" if is_shown else ""
     taken = declared.metadata.get("spark")
     more: dict[str, Any] = {} if taken is None else {"cls": LocalOption, "taken": taken}
-    return click.option(name, declared.name, type=_click_type(declared, hint), default=None, help=text + shown, **more)
+    return click.option(
+        *short, name, declared.name, type=_click_type(declared, hint), default=None, help=text + shown, **more
+    )
 
 
 def _written(default: Any) -> str:

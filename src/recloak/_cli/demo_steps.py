@@ -80,7 +80,7 @@ def inspect_ratings(demo: Demo) -> Demo:
     return demo.add(
         results={"inspect": {**summary.to_json(), "exposure": exposure.to_json()}},
         facts=inspect_page.key_facts(summary),
-        chapters=(inspect_page.exposure_chapter(exposure), inspect_page.summary_chapter(summary)),
+        chapters=(inspect_page.exposure_chapter(exposure), replace(inspect_page.summary_chapter(summary), folded=True)),
         account=inspect_page.inspect_account(summary, exposure)[1:],
         verdict=inspect_page.exposure_verdict(exposure),
     )
@@ -125,7 +125,7 @@ def attack_release(demo: Demo) -> Demo:
     )  # fmt: skip
     return demo.add(
         results={"audit": found.to_json()},
-        chapters=audit_page.audit_chapters(found),
+        chapters=(*audit_page.overview_chapters(found), *audit_page.detail_chapters(found)),
         account=audit_page.audit_account(found)[1:],
         verdict=audit_page.audit_verdict(found),
     )
@@ -141,7 +141,7 @@ def evaluate_release(demo: Demo) -> Demo:
     )  # fmt: skip
     return demo.add(
         results={"evaluate": found.to_json()},
-        chapters=(evaluate_page.evaluate_chapter(found),),
+        chapters=evaluate_page.usefulness_chapters(found),
         account=evaluate_page.evaluate_account(found),
     )
 
@@ -171,8 +171,8 @@ def _page(demo: Demo, seed: int) -> Page:
         subtitle="Synthetic ratings with the shape of real ones; nobody in them exists.",
         verdict=demo.verdict,
         facts=demo.facts,
-        chapters=demo.chapters,
-        account=Account(demo.account, (("Seed", str(seed)), ("Versions", versions()))),
+        chapters=tuple(sorted(demo.chapters, key=lambda chapter: chapter.folded)),  # what suffices first
+        account=Account(demo.account, (("Seed", str(seed)), ("Versions", versions())), folded=True),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -16,8 +16,8 @@ from recloak._evaluation.model import Evaluation, RecommenderScore, UseEvaluatio
 from recloak._ratings.exposure import Exposure
 from recloak._ratings.summary import PERCENTILES, Summary
 from recloak._ratings.value_kinds import ValueKind
-from recloak._report.audit_page import audit_verdict
-from recloak._report.audit_sections import verdict_in_words
+from recloak._report.audit_page import NOT_APPLICABLE, audit_verdict
+from recloak._report.audit_sections import worst_of
 from recloak._report.evaluate_page import MODEL_NAMES, evaluate_verdict
 from recloak._report.formats import count, day, decimals, number, percent, plural, with_interval
 from recloak._report.inspect_page import headline, headline_level
@@ -40,14 +40,20 @@ def print_inspection(inspection: Inspection) -> None:
     console.print(f"\n[bold]{headline(headline_level(exposure), summary.kind)}.[/bold]")
 
 
-def print_audit(audit: Audit) -> None:
-    """Print the verdict, the attacks, the gates and the evaluation, if there is one, to standard output."""
+_WORST = 5
+
+
+def print_audit(audit: Audit, *, show_all: bool = False) -> None:
+    """Print the verdict, the worst attacks or all of them, the gates and the evaluation to standard output."""
     console = Console(highlight=False)
     _print_verdict(console, audit_verdict(audit))
     console.print(_criteria(audit))
-    console.print(_attacks(audit.outcomes))
+    shown = audit.outcomes if show_all else worst_of(audit.outcomes, _WORST)
+    console.print(_attacks(shown, None if show_all else "The worst outcomes"))
+    if len(shown) < len(audit.outcomes):
+        console.print(f"{plural(len(audit.outcomes), 'run')} of attacks in all; --all prints every one.")
     for passage in audit.passages:
-        console.print(f"gate {passage.gate}: {'passed' if passage.passed else 'closed'}, {escape(passage.reason)}")
+        console.print(f"gate {passage.gate}: {'pass' if passage.passed else 'fail'}, {escape(passage.reason)}")
     if audit.not_accepted:
         console.print(f"breached and not accepted: {', '.join(audit.not_accepted)}")
     if isinstance(audit.evaluation, Evaluation):
@@ -136,18 +142,18 @@ def _criteria(audit: Audit) -> Table:
     actors = list(dict.fromkeys(actor for row in audit.criteria.values() for actor in row["actors"]))
     table = _table(("criterion", "verdict", *actors), n_left=2 + len(actors))
     for criterion, row in audit.criteria.items():
-        table.add_row(criterion, row["verdict"], *(row["actors"].get(actor, "–") for actor in actors))
+        table.add_row(criterion, row["verdict"], *(row["actors"].get(actor, NOT_APPLICABLE) for actor in actors))
     return table
 
 
-def _attacks(outcomes: tuple[Outcome, ...]) -> Table:
-    table = _table(("attack", "known", "original", "release", "guessing"))
+def _attacks(outcomes: Sequence[Outcome], title: str | None) -> Table:
+    table = _table(("attack", "known", "original", "release", "guessing", "limit"), title=title)
     table.add_column("verdict", overflow="fold")
     for one in outcomes:
         name = one.name if one.setting == "plain" else f"{one.name}, {one.setting}"
         known = "" if one.known is None else str(one.known)
-        shares = _rate(one.original), _rate(one.release), percent(one.baseline)
-        table.add_row(name, known, *shares, verdict_in_words(one))
+        limit = "–" if one.bound is None else percent(one.bound)
+        table.add_row(name, known, _rate(one.original), _rate(one.release), percent(one.baseline), limit, one.verdict)
     return table
 
 

@@ -1,6 +1,7 @@
 """The page of ``recloak audit``: every attack on the original and on the release, side by side."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from recloak._attacks.attack import ACTORS, CRITERIA
@@ -8,8 +9,15 @@ from recloak._attacks.audit_result import Audit
 from recloak._attacks.gate import Passage
 from recloak._attacks.model import Outcome
 from recloak._evaluation.model import Evaluation
-from recloak._report.audit_sections import by_attack, cell_sections, naming_sections, titles_of, verdict_in_words
-from recloak._report.evaluate_page import evaluate_account, evaluate_chapter
+from recloak._report.audit_sections import (
+    by_attack,
+    cell_sections,
+    naming_sections,
+    titles_of,
+    verdict_in_words,
+    worst_section,
+)
+from recloak._report.evaluate_page import evaluate_account, usefulness_chapters
 from recloak._report.formats import count, percent, plural, with_interval
 from recloak._report.page import Account, Chapter, Fact, Page, PageVerdict, Provenance, Section, Table, Tone
 
@@ -19,18 +27,19 @@ def audit_page(
     provenance: Provenance = (),
 ) -> Page:  # fmt: skip
     """Return the page of an audit and, if there is one, of the evaluation of the same release."""
-    more = () if evaluation is None else (evaluate_chapter(evaluation),)
+    more = () if evaluation is None else usefulness_chapters(evaluation)
     steps = () if evaluation is None else evaluate_account(evaluation)
     return Page(
         title="How risky is this release, and what is it good for?" if more else "How risky is this release?",
         subtitle=source,
         verdict=audit_verdict(audit),
         facts=audit_facts(audit, manifest),
-        chapters=(*audit_chapters(audit), *more),
-        account=Account((*audit_account(audit), *steps), provenance),
+        chapters=(*overview_chapters(audit), *more[:1], *detail_chapters(audit), *more[1:]),
+        account=Account((*audit_account(audit), *steps), provenance, folded=True),
     )
 
 
+NOT_APPLICABLE = "not applicable"
 _TONES: dict[str, Tone] = {"breached": "alert", "not measured": "caution", "bounded": "good"}
 
 
@@ -38,7 +47,7 @@ def audit_verdict(audit: Audit) -> PageVerdict:
     """Return the verdict: what was broken comes first, then what was not measured, then what was bounded."""
     text = " ".join(_sentences(audit))
     if closed := [passage for passage in audit.passages if not passage.passed]:
-        return PageVerdict("alert", "Gate closed", f"{closed[0].gate} does not hold: {closed[0].reason}.", text)
+        return PageVerdict("alert", "Gate failed", f"{closed[0].gate} does not hold: {closed[0].reason}.", text)
     return PageVerdict(_TONES[audit.verdict], audit.verdict.capitalize(), _headline(audit), text)
 
 
@@ -101,32 +110,51 @@ def audit_facts(audit: Audit, manifest: dict[str, Any]) -> tuple[Fact, ...]:
     )
 
 
-def audit_chapters(audit: Audit) -> tuple[Chapter, ...]:
-    """Return the chapters on the criteria, on identity, on what else is revealed, and on the gates."""
-    chapters = (
-        _criteria_chapter(audit), _identity_chapter(audit), _leaks_chapter(audit), _gates_chapter(audit.passages)
-    )  # fmt: skip
+def overview_chapters(audit: Audit) -> tuple[Chapter, ...]:
+    """Return what suffices to decide: the table of criteria, the gates, and the worst outcomes."""
+    worst = Chapter("The three worst outcomes, and what to do", sections=worst_section(audit.outcomes))
+    chapters = (_criteria_chapter(audit), _gates_chapter(audit.passages), worst)
     return tuple(chapter for chapter in chapters if chapter.sections)
+
+
+def detail_chapters(audit: Audit) -> tuple[Chapter, ...]:
+    """Return the chapters on identity and on what else is revealed, folded."""
+    chapters = (_identity_chapter(audit), _leaks_chapter(audit), _missing_chapter(audit))
+    return tuple(replace(chapter, folded=True) for chapter in chapters if chapter.sections)
+
+
+def _missing_chapter(audit: Audit) -> Chapter:
+    """Return every attack that was not measured, with the reason."""
+    missing = by_attack(one for one in audit.outcomes if one.verdict == "not measured")
+    if not missing:
+        return Chapter("What was not measured")
+    rows = tuple((attack.title, runs[0].reason or "the attack did not run") for attack, runs in missing.items())
+    section = Section("Attacks without a result", "Nothing is known about these. Never read this as safe.",
+                      table=Table(("Attack", "Why it was not measured"), rows, n_labels=2))  # fmt: skip
+    return Chapter("What was not measured", sections=(section,))
 
 
 def _criteria_chapter(audit: Audit) -> Chapter:
     """Return the table of criteria by actors, with which the page opens."""
     if not audit.outcomes:
-        return Chapter("What was tested")
+        return Chapter("Verdict by criterion and attacker")
     actors = [one for one in ACTORS if any(one in row["actors"] for row in audit.criteria.values())]
     head = ("Criterion", "Verdict", *(f"{one.capitalize()}: {ACTORS[one]}" for one in actors))
     rows = tuple(
-        (name.replace("-", " ").capitalize(), row["verdict"], *(row["actors"].get(one, "–") for one in actors))
+        (
+            name.replace("-", " ").capitalize(),
+            row["verdict"],
+            *(row["actors"].get(one, NOT_APPLICABLE) for one in actors),
+        )
         for name, row in audit.criteria.items()
     )
     meaning = (
-        "The three criteria are those of the European data protection authorities (WP216): can a person be picked out, "
-        "can records of one person be put together, can something about a person be deduced? Breached: an attack got "
-        "further than it should. Bounded: attacks looked and none did. Not measured: nothing is known; never read this "
-        "as safe. A dash: recloak has no attack of this kind."
+        "Breached: an attack got further than it should. Bounded: attacks were run and none did. Not measured: nothing "
+        "is known; never read this as safe. Not applicable: recloak has no attack of this kind. The criteria are those "
+        "of the European data protection authorities (WP216)."
     )
-    section = Section("Verdict by criterion and attacker", meaning, table=Table(head, rows, n_labels=len(head)))
-    return Chapter("What was tested", sections=(section,))
+    section = Section("", meaning, table=Table(head, rows, n_labels=len(head)))
+    return Chapter("Verdict by criterion and attacker", sections=(section,))
 
 
 def _identity_chapter(audit: Audit) -> Chapter:
@@ -141,17 +169,20 @@ def _identity_chapter(audit: Audit) -> Chapter:
 
 def _leaks_chapter(audit: Audit) -> Chapter:
     intro = (
-        "A person who stays hidden in a group may still be told on: by what the whole group has in common, by a label "
-        "that betrays who is behind it, or by members who compare. k-anonymity promises nothing here, so each attack "
-        "stands beside what an attacker guesses without the release; more than five points above it is called breached."
+        "A group can hide a person and still reveal something about them: what all its members have in common, a "
+        "rating that shows who is behind it, or what members learn by comparing. k-anonymity does not limit this. Each "
+        "attack is shown against what the attacker can guess without the release; more than five percentage points "
+        "above that is called breached."
     )
-    return Chapter("What is told about people who stay hidden?", intro, sections=cell_sections(audit.outcomes))
+    return Chapter(
+        "What does the release reveal about people it does not name?", intro, sections=cell_sections(audit.outcomes)
+    )
 
 
 def _gates_chapter(passages: tuple[Passage, ...]) -> Chapter:
     if not passages:
         return Chapter("Gates")
-    rows = tuple((str(one.gate), "passed" if one.passed else "closed", one.reason) for one in passages)
+    rows = tuple((str(one.gate), "pass" if one.passed else "fail", one.reason) for one in passages)
     meaning = "Lines that this release must stay below; the upper end of the 95 % interval counts."
     section = Section("Lines to stay below", meaning, table=Table(("Gate", "Result", "Why"), rows, n_labels=3))
     return Chapter("Gates", sections=(section,))

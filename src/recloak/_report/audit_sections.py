@@ -13,17 +13,52 @@ from recloak._report.page import Section, Table
 ORIGINAL, RELEASE, GROUP = "original data", "release", "release, right group named"
 PROMISE = "promised at most"
 
-_HEAD = ("Attack", "Known", "Knowledge", "Verdict", "Original", "Release", "Right group", "Absent named", "Guess",
+_HEAD = ("Attack", "Known", "Knowledge", "Verdict", "Original", "Release", "Right group", "Absent named", "Guessing",
          "Bound")  # fmt: skip
 _NAMED = Axis("targets named rightly", percent=True, low=0, high=1)
 _SUCCESS = Axis("success", percent=True, low=0, high=1)
 
 
 def verdict_in_words(one: Outcome) -> str:
-    """Return a verdict in words: breached, bounded by x, not measured, or not applicable."""
+    """Return a verdict in words: breached, bounded by x beside what it is compared with, or why there is none."""
     if one.verdict == "bounded" and one.release is not None:
-        return f"bounded by {percent(one.release.high)}"
+        return f"bounded by {percent(one.release.high)} ({compared_with(one)})"
     return one.verdict
+
+
+def compared_with(one: Outcome) -> str:
+    """Return what a success must be seen against: what is promised, or what is reached without the release."""
+    if one.identifies and one.bound is not None:
+        return f"promised at most {percent(one.bound)}"
+    return f"without the release {percent(one.baseline)}"
+
+
+def excess(one: Outcome) -> float:
+    """Return how bad an outcome is: a breach before anything else, then by how far it is from what is allowed."""
+    assert one.release is not None
+    bound = one.baseline if one.bound is None else one.bound
+    return (2.0 if one.verdict == "breached" else 0.0) + (0.5 * one.identifies) + one.release.high - bound
+
+
+def worst_of(outcomes: Iterable[Outcome], n: int) -> tuple[Outcome, ...]:
+    """Return the worst outcomes, one for each attack, the worst first."""
+    measured = by_attack(one for one in outcomes if one.release is not None)
+    return tuple(sorted((max(runs, key=excess) for runs in measured.values()), key=excess, reverse=True)[:n])
+
+
+def worst_section(outcomes: Sequence[Outcome], n: int = 3) -> tuple[Section, ...]:
+    """Return a table of the worst outcomes with what to do about each; nothing, if nothing was measured."""
+    rows = tuple(_worst(one) for one in worst_of(outcomes, n))
+    table = Table(("Attack", "Verdict", "Success, and what to compare it with", "What to do"), rows, 4, wraps=True)
+    return (Section("", "", table=table),) if rows else ()
+
+
+def _worst(one: Outcome) -> tuple[str, ...]:
+    what = "colluding member" if one.attack.varied is Varied.COLLUDERS else "known item"
+    known = "" if one.known is None else f", {plural(one.known, what)}"
+    limit = "" if one.bound is None or one.identifies else f"; breached above {percent(one.bound)}"
+    reached = f"{with_interval(one.release)} of {one.unit}; {compared_with(one)}{limit}"
+    return f"{one.attack.title}{known}", one.verdict, reached, _capital(one.attack.remedy)
 
 
 def titles_of(outcomes: Iterable[Outcome]) -> str:

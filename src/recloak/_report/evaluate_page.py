@@ -54,10 +54,11 @@ def evaluate_verdict(result: Evaluation) -> PageVerdict:
     trained = result.recommenders["factorisation"]["release"].accuracy.rmse
     assert trained is not None
     text = (
-        f"On {count(result.target_deviation.n)} held-out ratings a factorisation trained on the release errs by "
-        f"{trained:.4f} (root mean square, in units of the scale), the mean of each item alone by {trivial:.4f}. The "
-        f"released profile of a person's own group speaks about {percent(result.target_deviation.coverage)} of them, "
-        f"with an error of {decimals(result.target_deviation.rmse)}."
+        f"On {count(result.target_deviation.n)} held-out ratings, a factorisation trained on the release has an error "
+        f"of {trained:.4f} (RMSE, on the scale of the ratings). Predicting each item's mean has an error of "
+        f"{trivial:.4f}. The released row of a person's own group has a rating for "
+        f"{percent(result.target_deviation.coverage)} of them, with an error of "
+        f"{decimals(result.target_deviation.rmse)}."
     )
     if trained >= trivial:
         headline = "A recommender trained on the release predicts no better than the mean of each item."
@@ -94,6 +95,13 @@ def evaluate_chapter(result: Evaluation) -> Chapter:
     )
     sections = (_errors(result), _rankings(result), _self_rank(result), _histogram(result), *_pairs(result))
     return Chapter("What is it still good for?", intro, sections=sections, verdict=evaluate_verdict(result))
+
+
+def usefulness_chapters(result: Evaluation) -> tuple[Chapter, Chapter]:
+    """Return the verdict on usefulness as a chapter of its own, and the details, folded."""
+    whole = evaluate_chapter(result)
+    overview = Chapter(whole.heading, verdict=whole.verdict)
+    return overview, replace(whole, heading="Usefulness in detail", verdict=None, folded=True)
 
 
 def _errors(result: Evaluation) -> Section:

@@ -1,9 +1,9 @@
 """A page as a frozen value, and how it becomes one self-contained HTML file.
 
-Verdict first, then chapters of sections; each section is a heading, a chart, a sentence that says what it means and
-which direction is better, and the numbers in a table; last the numbered account of what was done. The page loads
-nothing from the network and runs no script. Every text is escaped, so that ids and titles from the data cannot become
-markup.
+Verdict first, then chapters of sections, those of detail folded; each section is a heading, a chart, a sentence that
+says what it means and which direction is better, and the numbers in a table; last the numbered account of what was
+done. The page loads nothing from the network and runs no script. Every text is escaped, so that ids and titles from the
+data cannot become markup.
 """
 
 from dataclasses import dataclass
@@ -49,6 +49,7 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     n_labels: int = 1
+    wraps: bool = False  # whether cells hold sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class Chapter:
     facts: tuple[Fact, ...] = ()
     sections: tuple[Section, ...] = ()
     verdict: PageVerdict | None = None
+    folded: bool = False  # whether only its heading is seen until somebody opens it
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ class Account:
 
     steps: tuple[str, ...]
     provenance: Provenance = ()
+    folded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,11 @@ class Page:
     chapters: tuple[Chapter, ...]
     account: Account
     facts: tuple[Fact, ...] = ()
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether details are folded, so that the rest is set closely and needs no contents."""
+        return any(chapter.folded for chapter in self.chapters)
 
 
 def render(page: Page) -> str:

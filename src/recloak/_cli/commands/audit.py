@@ -1,5 +1,6 @@
 """``recloak audit``: every attack on the original and on the release, side by side."""
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -55,24 +56,27 @@ from recloak._cli.path_types import PAGE, PRIVATE_FOLDER, RELEASE, SOURCE_PATH
 @click.option(
     "--sybils", type=int, default=0, metavar="N", help="Publish again in private with N copies of some people planted."
 )
+@click.option("--all", "show_all", is_flag=True, help="Print every attack; by default the five worst.")
 @source_options
 @seed_option
 @output_options
-def command(source: Path, folder: Path, out: Path | None, probe: Path | None, as_json: bool, **given: Any) -> int:
+def command(
+    source: Path, folder: Path, out: Path | None, probe: Path | None, show_all: bool, as_json: bool, **given: Any
+) -> int:
     """Attack the ratings in SOURCE and their release in DIR, side by side, and say how risky the release is.
 
     The release is verified first. Exits with 1 if anything is breached that --accept does not name, an attack that
-    names people could not be run, or a gate is closed.
+    names people could not be run, or a gate fails.
     """
     left_out = source_of(probe, dict(given))
     given["again"] = given["again"] == ("",) or tuple(filter(None, given["again"]))
     given |= {name: source_of(given[name], dict(given)) for name in ("held_out", "later", "mentions")}
     found = recloak.audit(source_of(source, given), folder, probe=left_out, **given_only(given))
-    report(found, _print, as_json=as_json, page=out)
+    report(found, functools.partial(_print, show_all=show_all), as_json=as_json, page=out)
     return 0 if found.acceptable else 1
 
 
-def _print(found: "recloak.Audit") -> None:
+def _print(found: "recloak.Audit", show_all: bool) -> None:
     from recloak._cli.tables import print_audit
 
-    print_audit(found)
+    print_audit(found, show_all=show_all)

@@ -20,4 +20,4 @@ def command(out: Path, seed: int, as_json: bool) -> None:
     if as_json:
         emit_json(found)
     else:
-        click.echo(f"The report lies at {found['report']} (open it in a browser).")
+        click.echo(f"The report is {found['report']}; open it in a browser.")

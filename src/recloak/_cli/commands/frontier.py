@@ -17,7 +17,7 @@ from recloak._evaluation.options import FrontierOptions
 
 @click.command()
 @click.argument("source", metavar="SOURCE", type=SOURCE_PATH)
-@click.option("--k", "ks", default="2,5,10,20,50", show_default=True, help="Values of k, with commas between.")
+@click.option("-k", "--k", "ks", default="2,5,10,20,50", show_default=True, help="Values of k, with commas between.")
 @click.option(
     "--mode", "modes", default=",".join(recloak.MODES), show_default=True, help="Modes, with a comma between."
 )
@@ -37,7 +37,7 @@ def command(source: Path, ks: str, modes: str, out: Path, as_json: bool, **given
     with _warnings_as_sentences():
         found = recloak.frontier(opened, k=_numbers(ks), mode=modes.split(","), keep=keep, **given_only(given))
     found.write_page(out)
-    sentence = f"{len(found.points)} releases compared; the chart lies at {out}."
+    sentence = f"{len(found.points)} releases compared; the chart is in {out}."
     report(found, lambda _: click.echo(sentence), as_json=as_json)
 
 
