@@ -78,10 +78,10 @@ def test_points_of_other_options_are_measured_afresh_and_that_is_said(source, tm
     assert warnings_of("--seed", "1") == []
     assert warnings_of() == []
     assert len(json.loads(kept.read_text())["points"]) == 2
-    why = "the points kept there were made with --known 8 (now 4), --seed 1 (now 2); all are measured afresh"
+    why = "the points kept there were made with --known 8 (now 4), --seed 1 (now 2); all are measured again"
     assert warnings_of("--known", "4", "--seed", "2") == [f"recloak: {kept}: {why}"]
     kept.write_text("{}")
-    why = "the points kept there cannot be read by this version; all are measured afresh"
+    why = "the points kept there cannot be read by this version; all are measured again"
     assert warnings_of("--known", "4") == [f"recloak: {kept}: {why}"]
 
 

@@ -108,7 +108,7 @@ def test_a_frontier_goes_on_where_it_was_and_warns_when_it_cannot(ratings, tmp_p
     options: dict[str, Any] = {"mode": ["padded"], "known": 2, "seed": 1, "keep": tmp_path / "points.json"}
     first = recloak.frontier(source, k=[3], targets=9, **options)
     assert recloak.frontier(source, k=[3, 4], targets=9, **options).points[0] == first.points[0]
-    with pytest.warns(UserWarning, match="all are measured afresh"):
+    with pytest.warns(UserWarning, match="all are measured again"):
         recloak.frontier(source, k=[3], targets=8, **options)
     with pytest.raises(recloak.OptionError, match=r"keep=\.\.\. needs a source of one file"):
         recloak.frontier(ratings, k=[3], **options)

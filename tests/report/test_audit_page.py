@@ -54,7 +54,7 @@ def test_a_release_within_its_promise_is_called_bounded_and_what_is_missing_is_s
     assert (verdict.tone, verdict.word) == ("caution", "Not measured")  # of linkability nothing is known
     linked = Audit((*whole().outcomes[:-1], cell("intersection")), (), 7)
     assert (audit_verdict(linked).tone, audit_verdict(linked).word) == ("good", "Bounded")
-    assert "Not measured, so nothing is said about it: Several releases" in verdict.text
+    assert "Not measured, so nothing is known about it: Several releases" in verdict.text
     assert "safe" not in (verdict.word + verdict.headline + verdict.text)
 
 

@@ -82,7 +82,7 @@ def _not_loaded(entry: EntryPoint, error: BaseException, taken: dict[str, Attack
         kind="not loaded",
         title=f"{entry.name} (could not be loaded)",
         short=entry.name,
-        attacker="is not known, for the attack could not be loaded",
+        attacker="is not known, because the attack could not be loaded",
         unit="nothing",
         baseline="nothing",
         criterion="singling-out",  # the gravest, for nobody knows what it would have tested

@@ -98,7 +98,7 @@ def publish_release(demo: Demo) -> Demo:
     _remove_timings(private / "account.json")
     steps = (
         f"Held {len(probe):,} ratings out (probe.csv), and published the other {rest.n_ratings:,} (published.csv) as a "
-        "padded release with k = 5 (release); who is who lies apart (private).",
+        "padded release with k = 5 (release); who is who is kept apart (private).",
         "Verified from the public files alone that every row is shared by at least 5 users.",
     )
     verified = {"verify": recloak.verify(folder).to_mapping()}

@@ -99,7 +99,7 @@ def _opened(keep: PathLike, files: Source | None, options: FrontierOptions, give
     about = {SOURCE: source_hash(files.paths[0]), **options.to_mapping(), **files.options.to_mapping()}
     kept = open_kept_points(Path(keep), about, seed=rng.seed if given else None, fresh_seed=rng.seed)
     if kept.why_discarded:
-        sentence = f"{kept.file}: the points kept there {kept.why_discarded}; all are measured afresh"
+        sentence = f"{kept.file}: the points kept there {kept.why_discarded}; all are measured again"
         warnings.warn(sentence, UserWarning, stacklevel=3)
     return kept
 

@@ -57,7 +57,7 @@ def _headline(audit: Audit) -> str:
         return "Some people can be named more often than the release promises."
     if audit.verdict == "breached":
         which = _listed([one for one in CRITERIA if audit.verdict_on(one) == "breached"])
-        return f"Nobody is named more often than promised, but the release tells more than it should: {which}."
+        return f"Nobody is named more often than promised, but the release reveals more than it should: {which}."
     if audit.verdict == "bounded":
         return "No attack got further than the release promises, or than a guess without it."
     if audit.failures or audit.promise == "not measured":
@@ -74,9 +74,9 @@ def _sentences(audit: Audit) -> Iterator[str]:
     if identifying := [one for one in audit.outcomes if one.identifies and one.release is not None]:
         yield _strongest(max(identifying, key=lambda one: one.release.high if one.release else 0.0))
     if leaking := [one for one in audit.outcomes if one.verdict == "breached" and not one.identifies]:
-        yield f"More than a guess about hidden people: {titles_of(leaking)}."
+        yield f"Better than guessing without the release: {titles_of(leaking)}."
     if missing := [one for one in audit.outcomes if one.verdict == "not measured"]:
-        yield f"Not measured, so nothing is said about it: {titles_of(missing)}."
+        yield f"Not measured, so nothing is known about it: {titles_of(missing)}."
     if idle := [one for one in audit.outcomes if one.verdict == "not applicable"]:
         yield f"Not applicable to what this source holds, which is neither good nor bad news: {titles_of(idle)}."
     for attack, runs in by_attack(audit.failures).items():

@@ -170,9 +170,9 @@ def _side_by_side(measured: Sequence[Outcome]) -> Section:
     places = [_place(one) for one in measured]
     meaning = (
         "How often each attacker is right with the release, and how often without it (or without the colluders, or "
-        "without the second release). What counts is the difference: the nearer the two bars, the less is told."
+        "without the second release). The closer the two bars are, the less the release reveals."
     )
-    return Section("Told beyond a guess", meaning, "lower", bars(Axis("attack"), _SUCCESS, places, values))
+    return Section("Revealed beyond a guess", meaning, "lower", bars(Axis("attack"), _SUCCESS, places, values))
 
 
 def _place(one: Outcome) -> str:

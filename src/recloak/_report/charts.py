@@ -27,12 +27,14 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class ChartPoint:
-    """One measured point, optionally with its interval."""
+    """One measured point, optionally with its interval, a label beside it and a value shown on hover and focus."""
 
     x: float
     y: float
     low: float | None = None
     high: float | None = None
+    label: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

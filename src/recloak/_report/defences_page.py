@@ -17,7 +17,7 @@ _ADAPTIVE = "The same, against the best of several attackers who ignore the most
 def defences_page(defences: Defences, *, source: str, provenance: Provenance = ()) -> Page:
     """Return the page of all trials."""
     return Page(
-        title="What protects those who mention",
+        title="What protects people who mention items in public",
         subtitle=source,
         verdict=_verdict(defences),
         chapters=(_data_chapter(defences), _mentions_chapter(defences), _misdirection_chapter(defences)),
@@ -30,7 +30,7 @@ def _verdict(defences: Defences) -> PageVerdict:
     before, after = trials[0], trials[-1]
     plain, adaptive = after.scoring.rate[0], after.adaptive.rate[0]
     headline = (
-        f"{after.strength:.0f} popular mentions take the share named outright from "
+        f"{after.strength:.0f} popular mentions lower the share of people named outright from "
         f"{percent(before.scoring.rate[0])} to {percent(plain)}; against an attacker who knows the trick it stays "
         f"at {percent(adaptive)}."
     )
@@ -137,7 +137,7 @@ def _misdirection_chapter(defences: Defences) -> Chapter:
     trials = defences.misdirections[0].trials
     five = next(trial for trial in trials if trial.strength == 5)
     meaning = (
-        f"Five mentions of the most popular items that one has not rated take the share named outright from "
+        f"Five mentions of the most popular items that one has not rated lower the share of people named outright from "
         f"{percent(trials[0].scoring.rate[0])} to {percent(five.scoring.rate[0])} (the paper: 31 % to 13 %)."
     )
     aware = (

@@ -18,7 +18,7 @@ from recloak._core.intervals import Share
 from recloak._report.charts import Axis, Bars, Chart, Lines, Panels, Slopes
 from recloak._report.comparison_drawing import panels_body, slopes_body
 from recloak._report.formats import number, percent
-from recloak._report.svg import INK, LINE, MUTED, SERIES, VARIABLES, clean, svg_element
+from recloak._report.svg import INK, LINE, MUTED, NOTE, SERIES, VARIABLES, clean, svg_element
 
 _VEGA_LITE = "6.4"
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 3])
@@ -188,7 +188,15 @@ def _by_name(names: tuple[str, ...], channel: tuple[Any, ...]) -> dict[str, Any]
 def _lines(chart: Lines, size: Size) -> dict[str, Any]:
     names = tuple(series.name for series in chart.series)
     rows: list[dict[str, Any]] = [
-        {"name": series.name, "x": p.x, "y": p.y, "low": p.low, "high": p.high}
+        {
+            "name": series.name,
+            "x": p.x,
+            "y": p.y,
+            "low": p.low,
+            "high": p.high,
+            "label": p.label,
+            "note": p.note and NOTE + p.note,
+        }
         for series in chart.series
         for p in series.points
     ]
@@ -206,8 +214,18 @@ def _lines(chart: Lines, size: Size) -> dict[str, Any]:
     if chart.marked:
         marks = {"type": "point", "filled": True, "size": 55, "opacity": 1}
         shape = _by_name(names, _SHAPES)
-        layers.append({"mark": marks, "encoding": {"x": x_axis, "y": y_axis, "color": colour, "shape": shape}})
+        note = {"description": {"field": "note", "type": "nominal"}} if any(row["note"] for row in rows) else {}
+        layers.append({"mark": marks, "encoding": {"x": x_axis, "y": y_axis, "color": colour, "shape": shape, **note}})
+    if any(row["label"] for row in rows):
+        layers.append(_labels({"x": x_axis, "y": y_axis, "color": colour}))
     return {"data": {"values": rows}, "layer": layers}
+
+
+def _labels(base: dict[str, Any]) -> dict[str, Any]:
+    """Return a layer with the label of each point, above it."""
+    text = {"type": "text", "dy": -11, "fontSize": 11, "clip": False}
+    label = {"field": "label", "type": "nominal"}
+    return {"mark": text, "encoding": {**base, "text": label}}
 
 
 def _intervals(base: dict[str, Any]) -> list[dict[str, Any]]:

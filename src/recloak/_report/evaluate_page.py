@@ -108,8 +108,8 @@ def _errors(result: Evaluation) -> Section:
     y = Axis("root mean square error", low=0)
     chart = _compared(result, y, lambda one: one.accuracy.rmse, "item-mean", "mean of each item")
     meaning = (
-        "How far predictions of held-out ratings are off. The nearer the first bar comes to the second, the less "
-        "safety cost; one that reaches the third has learned nothing about people."
+        "How far predictions of held-out ratings are off. The closer the first bar is to the second, the "
+        "smaller the cost of privacy; one as high as the third has learned nothing about people."
     )
     return Section("Prediction error", meaning, "lower", chart, _error_table(result))
 

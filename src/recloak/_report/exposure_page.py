@@ -57,7 +57,7 @@ def _attackers(result: Exposure) -> Chapter:
     rows = tuple((ALGORITHM_NAMES.get(name, name), f"{place:,.1f}") for name, place in ordered)
     meaning = f"They know {', '.join(result.uses)} of your posts. A small place means that you are found."
     section = Section("Your place before each attacker", meaning, table=Table(("Attacker", "Place"), rows))
-    return Chapter("By whom", "", sections=(section,))
+    return Chapter("Who finds you", "", sections=(section,))
 
 
 def _mentions(result: Exposure) -> Chapter:

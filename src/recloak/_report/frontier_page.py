@@ -25,19 +25,27 @@ def frontier_verdict(frontier: Frontier) -> PageVerdict:
     """Return the verdict: the safest release that still predicts better than item means."""
     useful = [point for point in frontier.points if _beats(point, frontier)]
     text = (
-        f"In the original data {percent(frontier.original.named.rate)} of the people are named, and a recommender errs "
-        f"by {decimals(frontier.original.trained.rmse)}; "
-        f"the mean of each item errs by {frontier.item_mean.rmse or 0:.4f}."
+        f"In the original data the attacker names {percent(frontier.original.named.rate)} of the people, and a "
+        f"recommender has an error of {decimals(frontier.original.trained.rmse)} (RMSE). Predicting each item's mean "
+        f"has an error of {frontier.item_mean.rmse or 0:.4f}."
     )
     if not useful:
         headline = "None of these releases predicts better than item means."
         return PageVerdict("alert", "No useful release", headline, text)
-    safest = min(useful, key=lambda point: (point.named.high, point.trained.rmse or 0.0))
+    safest = recommended(frontier)
+    assert safest is not None
     headline = (
         f"The safest release that still predicts better than item means is {safest.mode} with {k_equals(safest.k)}: "
-        f"it names {percent(safest.named.rate)} and errs by {decimals(safest.trained.rmse)}."
+        f"the attacker names {percent(safest.named.rate)}, and a recommender trained on it has an error of "
+        f"{decimals(safest.trained.rmse)}."
     )
     return PageVerdict("plain", "Your choice", headline, text)
+
+
+def recommended(frontier: Frontier) -> FrontierPoint | None:
+    """Return the safest release that still predicts better than item means, None if there is none."""
+    useful = [point for point in frontier.points if _beats(point, frontier)]
+    return min(useful, key=lambda point: (point.named.high, point.trained.rmse or 0.0), default=None)
 
 
 def _beats(point: FrontierPoint, frontier: Frontier) -> bool:
@@ -54,17 +62,19 @@ def _facts(frontier: Frontier, options: FrontierOptions) -> tuple[Fact, ...]:
 
 def _chart_section(frontier: Frontier) -> Section:
     meaning = (
-        "Each mark is a release; along a line k grows from right to left as people are hidden better. To the left is "
-        "safer, further down is more useful: the best corner is the lower left. "
-        f"{SCOREBOARD.short} names a person by the known ratings; the error is that of a factorisation trained on the "
-        "release. A release above the line of the item means is useless for prediction."
+        "Each mark is a release, labelled with its k, and once on each line with the mode; point at one, or move to "
+        "it with the Tab key, to read its values. Further left is safer, further down is more useful. The risk is how "
+        f"often {SCOREBOARD.short} names a person from the known ratings. The error is that of a factorisation trained "
+        "on the release; above the line of the item means a release is useless for prediction. The star marks the "
+        "safest release below that line."
     )
     return Section("Which release?", meaning, "lower", _chart(frontier), _table(frontier))
 
 
 def _chart(frontier: Frontier) -> Lines:
-    series = [Series(mode, _marks([p for p in frontier.points if p.mode == mode])) for mode in _modes(frontier)]
-    original = Series("original data", _marks([frontier.original]))
+    best = recommended(frontier)
+    series = [Series(mode, _marks([p for p in frontier.points if p.mode == mode], best)) for mode in _modes(frontier)]
+    original = Series("original data", _marks([frontier.original], None))
     risks = [mark.x for one in (*series, original) for mark in one.points]
     trivial = frontier.item_mean.rmse or 0.0
     guess = Series("mean of each item", (ChartPoint(min(risks), trivial), ChartPoint(max(risks), trivial)))
@@ -84,10 +94,30 @@ def _modes(frontier: Frontier) -> list[str]:
     return list(dict.fromkeys(point.mode for point in frontier.points))
 
 
-def _marks(points: list[FrontierPoint]) -> tuple[ChartPoint, ...]:
+def _marks(points: list[FrontierPoint], best: FrontierPoint | None) -> tuple[ChartPoint, ...]:
     """Sort points by risk; on the logarithmic axis a risk of 0 is drawn at one over twice the number of targets."""
-    placed = sorted((max(point.named.rate, 0.5 / point.named.n), point.trained.rmse or 0.0) for point in points)
-    return tuple(ChartPoint(x, y) for x, y in placed)
+    placed = sorted(points, key=lambda point: (_place(point), point.trained.rmse or 0.0))
+    largest = max(point.k for point in points)
+    return tuple(
+        ChartPoint(_place(one), one.trained.rmse or 0.0, label=_label(one, one.k == largest, best), note=_note(one))
+        for one in placed
+    )
+
+
+def _place(point: FrontierPoint) -> float:
+    return max(point.named.rate, 0.5 / point.named.n)
+
+
+def _label(point: FrontierPoint, is_named: bool, best: FrontierPoint | None) -> str:
+    """Return k, once on every line with the mode, and a star at the recommended release."""
+    if point.mode == "original":
+        return point.mode
+    return f"{'★ ' if point == best else ''}{f'{point.mode} ' if is_named else ''}{point.k}"
+
+
+def _note(point: FrontierPoint) -> str:
+    k = "" if point.mode == "original" else f" k={point.k}"
+    return f"{point.mode}{k}: {percent(point.named.rate)} named, RMSE {decimals(point.trained.rmse)}"
 
 
 def _table(frontier: Frontier) -> Table:
@@ -108,12 +138,12 @@ def _links_section(frontier: Frontier) -> Section:
     curves["betting on the most popular"] = dict.fromkeys(known, frontier.original.popular)
     chart = lines(Axis("k", log=True, ticks=known), Axis("bets won", percent=True, low=0, high=1), curves)
     meaning = (
-        "Who knows a person's group bets on ten items that the person rated. The nearer to betting on the most popular "
-        "items, the less a release tells about its members."
+        "Somebody who knows a person's group bets on ten items that the person rated. The closer this is to betting on "
+        "the most popular items, the less the release reveals about its members."
     )
     rows = tuple((point.mode, str(point.k), with_interval(point.bets)) for point in frontier.points)
     table = Table(("Release", "k", "Bets won"), rows)
-    return Section("What a group tells about its members", meaning, "lower", chart, table)
+    return Section("What a group reveals about its members", meaning, "lower", chart, table)
 
 
 def _account(frontier: Frontier, options: FrontierOptions) -> tuple[str, ...]:

@@ -37,10 +37,10 @@ def exposure_verdict(exposure: Exposure, kind: ValueKind = RATINGS) -> PageVerdi
     most = _levels(exposure, with_ratings=True)[-1]
     items_only = exposure.at(most.known, with_ratings=False)
     more = "" if most == level else f"With {most.known} it is {percent(most.unique.rate)}. "
-    bare = f"Who knows {plural(most.known, 'item')} and no {kind.nouns} singles out {percent(items_only.unique.rate)}. "
+    bare = f"Knowing {plural(most.known, 'item')} without {kind.nouns} singles out {percent(items_only.unique.rate)}. "
     text = (
         f"{more}{bare if kind.varies else ''}"
-        "No name is needed: whoever is singled out shows everything else in the row. "
+        "No name is needed: once a person is singled out, everything else in the row is known. "
         f"Measured on {plural(exposure.n_targets, 'user')} drawn at random."
     )
     if most.unique.rate >= _EXPOSED:

@@ -153,7 +153,12 @@ def _defence_chapter(reproduction: MentionsReproduction) -> Chapter:
         Section("Figure 7: ratings dropped", "Scoring, by k.", "lower", data_chart(defences, "ratings_lost")),
         Section("Figure 8: rare mentions left out", "Scoring, by k.", "lower", mentions_chart(defences)),
         Section("Figure 9: misdirection", "Scoring, k = 1.", "lower", misdirection_chart(defences)),
-        Section("Figure 9 again, against who knows", adaptive, "lower", misdirection_chart(defences, adaptive=True)),
+        Section(
+            "Figure 9 again, against an attacker who knows the trick",
+            adaptive,
+            "lower",
+            misdirection_chart(defences, adaptive=True),
+        ),
     )
     return Chapter("The defences", "Sections 5 and 6 of the paper.", sections=sections)
 

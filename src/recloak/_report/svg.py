@@ -8,6 +8,7 @@ INK, MUTED, LINE = "#010203", "#010204", "#010205"
 SERIES = ("#010211", "#010212", "#010213", "#010214", "#010215")
 VARIABLES = {INK: "var(--ink)", MUTED: "var(--muted)", LINE: "var(--line)"}
 VARIABLES |= {placeholder: f"var(--series-{n})" for n, placeholder in enumerate(SERIES, 1)}
+NOTE = "value: "  # begins the description of a mark whose value is shown on hover and focus
 _SVG = "http://www.w3.org/2000/svg"
 _DROPPED = ("class", "role", "aria-", "pointer-events", "font-family", "version")
 _COORDINATE = re.compile(r"-?\d+\.\d{3,}")
@@ -18,16 +19,36 @@ def clean(drawn: str, *, key: str, title: str, text: str) -> str:
     ET.register_namespace("", _SVG)
     root = ET.fromstring(drawn)  # noqa: S314 (the renderer's own output)
     _prune(root)
+    has_values = _show_values(root)
     ids = _new_ids(root, key)
     for element in root.iter():
         _rewrite(element, ids)
     root.attrib.pop("width", None)
     root.attrib.pop("height", None)
     width = float(root.attrib["viewBox"].split()[2])
-    root.attrib.update({"role": "img", "aria-labelledby": f"{key}-title {key}-text", "style": f"max-width:{width:g}px"})
+    role = "group" if has_values else "img"  # what is inside a picture cannot be focused
+    root.attrib.update({"role": role, "aria-labelledby": f"{key}-title {key}-text", "style": f"max-width:{width:g}px"})
     root.insert(0, svg_element("desc", text, id=f"{key}-text"))
     root.insert(0, svg_element("title", title, id=f"{key}-title"))
     return ET.tostring(root, encoding="unicode")
+
+
+def _show_values(parent: ET.Element) -> bool:
+    """Put every described mark into a group that can be focused, with its value as title and text; tell if any was."""
+    found = False
+    for place, child in enumerate(list(parent)):
+        described = child.get("aria-label", "")
+        if not described.startswith(NOTE):
+            found |= _show_values(child)
+            continue
+        value = described.removeprefix(NOTE)
+        group = svg_element("g", "", tabindex="0", transform=child.attrib.pop("transform", ""))
+        group.set("data-value", "")
+        text = svg_element("text", value, x="0", y="-26", fill=INK, **{"text-anchor": "middle", "font-size": "12px"})
+        group.extend([svg_element("title", value), child, text])
+        parent[place] = group
+        found = True
+    return found
 
 
 def svg_element(tag: str, text: str, **attributes: str) -> ET.Element:

@@ -37,7 +37,7 @@ from recloak._cli.path_types import PAGE, PRIVATE_FOLDER, RELEASE, SOURCE_PATH
     is_flag=False,
     flag_value="",
     metavar="[DIR]",
-    help="A second release of the same people, or a third, a fourth; without DIR: make one now and throw it away.",
+    help="A second release of the same people, or a third, a fourth; without DIR: make one now and delete it.",
 )
 @click.option(
     "--held-out",
@@ -48,10 +48,13 @@ from recloak._cli.path_types import PAGE, PRIVATE_FOLDER, RELEASE, SOURCE_PATH
 @click.option("--later", metavar="FILE", type=SOURCE_PATH, help="Ratings of the same people that are not in SOURCE.")
 @click.option("--mentions", metavar="FILE", type=SOURCE_PATH, help="What the same people rated in public elsewhere.")
 @click.option(
-    "--attribute", metavar="FILE", type=SOURCE_PATH, help="CSV with user and value: can it be told from the release?"
+    "--attribute",
+    metavar="FILE",
+    type=SOURCE_PATH,
+    help="CSV with user and value: can it be inferred from the release?",
 )
 @click.option(
-    "--sensitive", metavar="FILE", type=SOURCE_PATH, help="Items, one in a line: can it be told who rated one?"
+    "--sensitive", metavar="FILE", type=SOURCE_PATH, help="Items, one in a line: can it be inferred who rated one?"
 )
 @click.option(
     "--sybils", type=int, default=0, metavar="N", help="Publish again in private with N copies of some people planted."

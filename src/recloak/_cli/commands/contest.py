@@ -1,4 +1,4 @@
-"""``recloak contest``: a contest on a release, whose board tells no one's rating.
+"""``recloak contest``: a contest on a release, whose board reveals no one's rating.
 
 Each command is a file of ``_cli.contest``.
 """

@@ -1,4 +1,4 @@
-"""``recloak demo``: the main job on synthetic data."""
+"""``recloak demo``: a tour on synthetic data."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from recloak._cli.path_types import OWN_FOLDER
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Makes the run repeatable.")
 @output_options
 def command(out: Path, seed: int, as_json: bool) -> None:
-    """Run the main job on synthetic data and leave a report to look at; opens nothing."""
+    """Run a tour on synthetic data and leave a report to look at; opens nothing."""
     from recloak._cli.demo_steps import run_demo
 
     found = run_demo(out, seed=seed)

@@ -55,12 +55,12 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Tell what the release of SOURCE in DIR is still good for, on the held-out ratings in PROBE.
+    """Measure what the release of SOURCE in DIR is still good for, on the held-out ratings in PROBE.
 
     With --holdout no DIR is needed: a share of SOURCE is held out, the rest is published with the options of publish
     (--k, --mode, ...) into a folder that is thrown away, and that release is evaluated. With --engine spark the
-    target deviation alone is measured. With --fidelity algorithms compete on both sides, and what is told is whether
-    the order on the release is that on the original; then --probe may be left out.
+    target deviation alone is measured. With --fidelity algorithms compete on both sides, to see whether the
+    release ranks them as the original does; then --probe may be left out.
     """
     if is_fidelity:
         held_out = source_of(probe, dict(given))

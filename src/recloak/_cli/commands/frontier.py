@@ -31,7 +31,7 @@ def command(source: Path, ks: str, modes: str, out: Path, as_json: bool, **given
 
     Finished points are kept beside the page in FILE.points.json: a run that was stopped goes on where it was, and a
     later one with more values of k computes only what is new. Points made with other options, another seed or from
-    another source are measured afresh, which is said.
+    another source are measured again, and a message says so.
     """
     keep, opened = out.with_name(f"{out.name}.points.json"), source_of(source, given)
     with _warnings_as_sentences():

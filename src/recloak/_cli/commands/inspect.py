@@ -21,10 +21,10 @@ from recloak._ratings.options import ExposureOptions
 @seed_option
 @output_options
 def command(source: tuple[str, ...], out: Path | None, as_json: bool, **given: Any) -> None:
-    """Tell what is in SOURCE and how exposed its users already are.
+    """Show what is in SOURCE and how exposed its users already are.
 
-    Counts, scale, spread, histogram, time span, repeated pairs, and the share of users whom 1, 2, 4 or 8 known items
-    single out. Several files are read as one source.
+    Counts, scale, spread, histogram, time span, repeated pairs, and the share of users who are singled out
+    by 1, 2, 4 or 8 known items. Several files are read as one source.
     """
     found = recloak.inspect(source_of(source, given), **given_only(given))
     report(found, _print, as_json=as_json, page=out)

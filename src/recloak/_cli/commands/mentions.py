@@ -1,4 +1,4 @@
-"""``recloak mentions``: find titles in posts, re-identify who wrote them, and try what protects."""
+"""``recloak mentions``: find titles in posts, re-identify who wrote them, and measure what protects."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def identify(ratings: tuple[str, ...], mentioned: str, out: Path | None, as_json
 @_page_option
 @output_options
 def defend(ratings: tuple[str, ...], mentioned: str, out: Path | None, as_json: bool, **given: Any) -> None:
-    """Try what protects the people who mention items of RATINGS: suppression and misdirection."""
+    """Measure what protects the people who mention items of RATINGS: suppression and misdirection."""
     from recloak import mentions
 
     found = mentions.defend(source_of(ratings, given), mentioned, **given_only(given))
@@ -132,11 +132,13 @@ def defend(ratings: tuple[str, ...], mentioned: str, out: Path | None, as_json: 
 @click.option("--public", required=True, type=SOURCE, help="The public dump: a folder, or ratings with --titles.")
 @click.option("--titles", type=TABLE, help="Title list of the dump, where it is not in its folder.")
 @click.option("--domain", type=click.Choice(_DOMAINS), help="What the titles are; guessed where it is not given.")
-@click.option("--k", type=click.IntRange(1), default=10, show_default=True, help="Stay beyond the first K of a list.")
+@click.option(
+    "-k", "--k", type=click.IntRange(1), default=10, show_default=True, help="Stay beyond the first K of a list."
+)
 @_page_option
 @output_options
 def exposure(ratings: str, posts: str, public: str, out: Path | None, as_json: bool, **given: Any) -> None:
-    """Tell how findable your own posts make you in a public dump, by what, and what would help."""
+    """Show how easily your own posts let others find you in a public dump, and what would help."""
     require_distinct(out, ratings, posts)
     from recloak import mentions
 

@@ -10,4 +10,4 @@ from recloak._cli.command_groups import PackageGroup
 
 @click.group(cls=PackageGroup, package="recloak._cli.related")
 def command() -> None:
-    """Publish related-item lists night after night so that no change in them tells on anyone."""
+    """Publish related-item lists night after night so that no change in them gives anyone away."""

@@ -1,4 +1,4 @@
-"""``recloak token``: who may ask the server; make, list and revoke tokens."""
+"""``recloak token``: who may use the server: make, list and revoke tokens."""
 
 import csv
 import sys
@@ -20,11 +20,11 @@ _new_store_option = click.option("--store", type=NEW_TOKENS, **_STORE)
 
 @click.group()
 def command() -> None:
-    """Make, list and revoke the tokens of those who may ask the server."""
+    """Make, list and revoke the tokens of those who may use the server."""
 
 
 @command.command()
-@click.option("--user", help="The user that the token speaks for, by the id of the ratings.")
+@click.option("--user", help="The user the token belongs to, by the id used in the ratings.")
 @click.option("--users", type=TABLE, help="A file of users, one per line or in a column 'user': a token for each.")
 @click.option("--admin", is_flag=True, help="Make an administrator's token: operations, no advice.")
 @click.option("--expires", default="30d", show_default=True, help="How long it is valid: 12h, 30d, 4w, 1y.")
@@ -34,7 +34,7 @@ def command() -> None:
 def create(
     user: str | None, users: str | None, admin: bool, expires: str, label: str, store: str, as_json: bool
 ) -> None:
-    """Make a token, or one for each of many users, and print it, this once: the store keeps a hash of it."""
+    """Make a token, or one for each of many users, and print it once: the store keeps only a hash."""
     from recloak._service.tokens import create as make
 
     if users is not None:
@@ -82,7 +82,7 @@ def key(file: str, rotate: bool, keep: int, as_json: bool) -> None:
 
 @command.command()
 @click.argument("file", metavar="FILE")
-@click.option("--user", required=True, help="The user that the claim speaks for, by the id of the ratings.")
+@click.option("--user", required=True, help="The user the claim is for, by the id used in the ratings.")
 @click.option("--expires", default="1h", show_default=True, help="How long it is valid, a day at most.")
 @json_option
 def sign(file: str, user: str, expires: str, as_json: bool) -> None:

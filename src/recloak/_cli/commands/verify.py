@@ -1,4 +1,4 @@
-"""``recloak verify``: re-derive the guarantee of a release from its public files alone."""
+"""``recloak verify``: check the guarantee of a release from its public files alone."""
 
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from recloak._cli.path_types import FOLDER, PRIVATE_FOLDER, SOURCE
 @click.option("--review", metavar="DATE", help='For the certificate: review by this date, or after "12 months".')
 @click.option("--owner", metavar="NAME", help="For the certificate: who answers for the release.")
 @click.option("--key", metavar="FILE", help="Sign the certificate with this private key; see recloak key create.")
-@click.option("--signature", metavar="FILE", help="Check this signature of the certificate that lies beside it.")
+@click.option("--signature", metavar="FILE", help="Check this signature of the certificate beside it.")
 @click.option("--signer", metavar="KEY", help="Whose signature it must be: the owner's public key, or its fingerprint.")
 @engine_options
 @source_options

@@ -46,4 +46,4 @@ def command(source: Path, out: Path, as_json: bool, **given: Any) -> None:
     else:
         click.echo(f"{made.n_questions:,} questions about {made.n_hidden:,} hidden ratings written to {made.folder}.")
         click.echo(f"The board's scores will have noise of about {made.noise:.1g}.")
-        click.echo(f"The answers lie in {made.private}; keep them to yourself.")
+        click.echo(f"The answers are in {made.private}; keep them to yourself.")

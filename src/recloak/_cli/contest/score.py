@@ -18,7 +18,7 @@ from recloak._cli.common import emit_json, json_option
 def command(
     submission: Path, private: Path, board: str | None, team: str | None, day: str | None, as_json: bool
 ) -> None:
-    """Score SUBMISSION exactly, for the owner's eyes; with --board and --team add it and print what may be told.
+    """Score SUBMISSION exactly, for the owner's eyes; with --board and --team add it and print what the team may know.
 
     Never show exact scores to participants: two that differ in one cell give a rating away.
     """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @source_options
 @output_options
 def command(source: tuple[str, ...], deltas: str, as_json: bool, **given: Any) -> None:
-    """Tell which delta is to be had at which recall on SOURCE, before anything is published.
+    """Show how much of the lists stays (recall) for each delta on SOURCE, before anything is published.
 
     Replays the ratings as if lists had been published after the first 10 % (--initial) and then after every 10 %
     (--gap). Recall is the share of the true lists that stays, over all lists and over those that had to change

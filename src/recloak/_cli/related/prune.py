@@ -10,7 +10,7 @@ from recloak._cli.related._shared import store_argument
 @store_argument
 @json_option
 def command(store: str, as_json: bool) -> None:
-    """Delete the releases of STORE that lie before the horizon of the last one; what people held stays known."""
+    """Delete the releases of STORE from before the horizon of the last one; the ledger of what people held is kept."""
     from recloak import related
 
     done = related.prune(store)

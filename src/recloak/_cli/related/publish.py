@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 @click.option("--lists", type=TABLE, help="Lists of another recommender (item, related, score) instead of our own.")
 @click.option("--until", type=shared.MOMENT, help="Publish as of this time (seconds since 1970, or a date, which is "
               "its first second), by default that of the last rating.")  # fmt: skip
-@click.option("--loosen", is_flag=True, default=None, help="Allow to promise less than the last release did; recorded.")
+@click.option(
+    "--loosen",
+    is_flag=True,
+    default=None,
+    help="Allow this release to promise less than the last one; this is recorded.",
+)
 @click.option("--accept-times", is_flag=True, default=None, help="Allow a newest rating that is dated ahead of the "
               "clock or far beyond the last release.")  # fmt: skip
 @shared.bound_options
