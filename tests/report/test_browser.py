@@ -73,6 +73,7 @@ def opened(request, browser, page_file):
     page.on("request", lambda asked: page.requests.append(asked.url))
     page.goto(page_file.as_uri())
     page.scheme = request.param
+    page.evaluate("document.querySelectorAll('details.folded').forEach(one => { one.open = true })")
     yield page
     context.close()
 
@@ -120,3 +121,28 @@ def test_paper_is_light_and_shows_the_numbers(opened):
     assert opened.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--ink')").strip() == "#1c2330"
     assert opened.locator("table").first.is_visible()
     assert opened.pdf().startswith(b"%PDF")
+
+
+def test_an_audit_fits_three_screens_before_anything_is_opened(browser, tmp_path):
+    write_page(audited(), tmp_path / "page.html")
+    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollHeight") <= 3 * 800
+    assert page.locator(".verdict").first.is_visible()
+    assert page.locator("table").first.is_visible()
+    assert (tmp_path / "page.html").stat().st_size < 1_000_000
+    page.context.close()
+
+
+def test_a_point_of_the_frontier_shows_its_value_on_hover_and_focus(browser, tmp_path):
+    write_page(compared(), tmp_path / "page.html")
+    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    mark = page.locator("figure .wide [data-value]").first
+    value = mark.locator("text")
+    assert not value.is_visible()
+    mark.focus()
+    assert value.is_visible()
+    assert "RMSE" in value.text_content()
+    assert mark.locator("title").text_content() == value.text_content()
+    page.context.close()

@@ -42,9 +42,9 @@ def _show_values(parent: ET.Element) -> bool:
             found |= _show_values(child)
             continue
         value = described.removeprefix(NOTE)
-        group = svg_element("g", "", tabindex="0", transform=child.attrib.pop("transform", ""))
+        group = svg_element("g", "", tabindex="0")
         group.set("data-value", "")
-        text = svg_element("text", value, x="0", y="-26", fill=INK, **{"text-anchor": "middle", "font-size": "12px"})
+        text = svg_element("text", value, x="4", y="12", fill=INK, **{"font-size": "12px"})  # fits on every screen
         group.extend([svg_element("title", value), child, text])
         parent[place] = group
         found = True
