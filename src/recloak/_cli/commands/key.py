@@ -22,7 +22,7 @@ def create(file: str, as_json: bool) -> None:
 
     made = recloak.create_key(file)
     if as_json:
-        emit_json(dict(private=file, public=f"{file}.pub", fingerprint=made))
+        emit_json({"private": file, "public": f"{file}.pub", "sha256": made})
         return
     click.echo(f"private key (keep it to yourself): {file}\npublic key (give it away): {file}.pub")
     click.echo(f"fingerprint: {made}")
