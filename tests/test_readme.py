@@ -79,7 +79,9 @@ def test_the_walk_through_a_shop_runs(tmp_path, monkeypatch):
             day = f"2024-{rng.randint(1, 7):02d}-{rng.randint(1, 28):02d}"
             rows.append(f"c{customer:04d},p{rng.randrange(20):03d},{rng.choice((1, 1, 1, 2, 3))},{day}")
     Path("orders.csv").write_text("\n".join(rows) + "\n")
-    (code,) = blocks("console", (ROOT / "docs" / "shop.md").read_text())
-    for arguments in lines(code):
+    lists, purchases = blocks("console", (ROOT / "docs" / "shop.md").read_text())
+    for arguments in lines(lists):
         assert run(arguments) == 0, arguments
+    for arguments in lines(purchases):
+        assert run(arguments) in ((0, 1) if arguments[0] == "audit" else (0,)), arguments  # 1 tells of a breach
     assert Path("lists.csv").read_text().count("\n") > 20

@@ -72,7 +72,7 @@ def test_more_users_mean_more_ratings():
 @pytest.mark.parametrize(
     ("given_options", "sentence"),
     [
-        ({"preset": "imdb"}, "preset must be one of tiny, ml-1m, netflix, got 'imdb'"),
+        ({"preset": "imdb"}, "preset must be one of tiny, ml-1m, netflix, music, shop, got 'imdb'"),
         ({"users": 0}, "users must be at least 1, got 0"),
         (
             {"users": 10, "items": 30, "ratings": 20},

@@ -129,12 +129,15 @@ def _exposure(exposure: Exposure, kind: ValueKind) -> Table:
     """Return how many users are found by known items, and by their values where these differ."""
     title = f"Users singled out by what is known of them ({plural(exposure.n_targets, 'user')}, 95 % intervals)"
     head = ("by items", f"by items and {kind.nouns}", "crowd", f"with {kind.nouns}")
-    table = _table(("known", *(head if kind.varies else head[::2])), title=title)
+    dated = {level.known: level for level in exposure.by_day}
+    days = ("by items and days",) if dated else ()
+    table = _table(("known", *(head if kind.varies else head[::2]), *days), title=title)
     table.caption, table.caption_justify = "crowd: how many users fit what is known (median)", "left"
     for known in sorted({level.known for level in exposure.levels}):
         levels = [exposure.at(known, with_ratings=labelled) for labelled in (False, True)][: 1 + kind.varies]
         crowds = [count(level.candidates[2]) for level in levels]
-        table.add_row(str(known), *(with_interval(level.unique) for level in levels), *crowds)
+        table.add_row(str(known), *(with_interval(level.unique) for level in levels), *crowds,
+                      *([with_interval(dated[known].unique)] if dated else []))  # fmt: skip
     return table
 
 

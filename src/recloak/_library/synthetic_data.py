@@ -53,7 +53,8 @@ def synth(
     out
         A file (``.parquet``, ``.csv``, ``.csv.gz``, ``.csv.zst``) or a new folder to write; None returns the ratings.
     preset
-        The data set whose shape is taken: ``tiny``, ``ml-1m``, ``netflix``, ...
+        The data set whose shape is taken: ``tiny``, ``ml-1m``, ``netflix``; or ``music`` (a listening log, play counts)
+        or ``shop`` (purchases, presence).
     users, items, ratings
         Sizes instead of the preset's.
     format

@@ -15,7 +15,7 @@ item, so a row's items lead to the few questions worth a closer look; nothing is
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numba
@@ -31,9 +31,11 @@ from recloak._core.results import counted, plural, sizes_only
 from recloak._core.threads import workers
 from recloak._ratings.model import Ratings
 from recloak._ratings.options import ExposureOptions
+from recloak._ratings.value_kinds import RATINGS
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _N_CHUNKS = 64
+_DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Exposure:
     levels: tuple[Level, ...]
     n_targets: int
     seed: int
+    by_day: tuple[Level, ...] = ()  # of presence and counts with times: the day of each known item is known too
 
     def __repr__(self) -> str:
         return counted(self, plural(self.n_targets, "target"), plural(len(self.levels), "level"))
@@ -79,7 +82,14 @@ class Exposure:
 
     def to_json(self) -> dict[str, Any]:
         """Return the exposure as JSON."""
-        return {"n_targets": self.n_targets, "seed": self.seed, "levels": [level.to_json() for level in self.levels]}
+        dated = {"by_day": [_dated(level) for level in self.by_day]} if self.by_day else {}
+        levels = [level.to_json() for level in self.levels]
+        return {"n_targets": self.n_targets, "seed": self.seed, "levels": levels, **dated}
+
+
+def _dated(level: Level) -> dict[str, Any]:
+    """Return a level of somebody who knows days as JSON; what was rated has no part in it."""
+    return {name: value for name, value in level.to_json().items() if name != "with_ratings"}
 
 
 def expose(ratings: Ratings, options: ExposureOptions | None = None, *, rng: Rng = None) -> Exposure:
@@ -89,8 +99,13 @@ def expose(ratings: Ratings, options: ExposureOptions | None = None, *, rng: Rng
         raise InputError("there are no ratings, so nobody can be looked for")
     chance = randomness(rng)
     knowledge = _draw(ratings, options, chance.stream("exposure"))
-    counts = count_candidates(ratings, knowledge, options.known)
-    return exposure_of(counts, ratings.activity[knowledge.targets], options, chance.seed)
+    counts, n_rated = count_candidates(ratings, knowledge, options.known), ratings.activity[knowledge.targets]
+    found = exposure_of(counts, n_rated, options, chance.seed)
+    if ratings.kind is RATINGS or ratings.times is None:
+        return found
+    on_days = replace(ratings, values=(ratings.times // _DAY).astype(np.float32))
+    dated = exposure_of(count_candidates(on_days, knowledge, options.known), n_rated, options, chance.seed)
+    return replace(found, by_day=tuple(level for level in dated.levels if level.with_ratings))
 
 
 def exposure_of(counts: NDArray[np.int64], n_rated: NDArray[np.int64], options: ExposureOptions, seed: int) -> Exposure:

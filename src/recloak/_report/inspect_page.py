@@ -130,11 +130,13 @@ def _unique_section(exposure: Exposure, kind: ValueKind) -> Section:
 
 
 def _table(exposure: Exposure, kind: ValueKind) -> Table:
-    rows = []
+    rows, dated = [], {level.known: level for level in exposure.by_day}
     for level in _levels(exposure, with_ratings=False):
         both = [level, exposure.at(level.known, with_ratings=True)][: 1 + kind.varies]
+        both += [dated[level.known]] if dated else []
         rows.append((str(level.known), *(with_interval(one.unique) for one in both), count(level.n_short)))
     shares = ("Singled out by items (95 % interval)", f"By items and {kind.nouns} (95 % interval)")[: 1 + kind.varies]
+    shares += ("By items and the day of each (95 % interval)",) if dated else ()
     return Table(("Known items", *shares, f"Users with fewer {kind.nouns}"), tuple(rows))
 
 

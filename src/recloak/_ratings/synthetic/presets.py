@@ -2,13 +2,16 @@
 
 The quantiles, histograms and years are those of the real data sets. The shares of variance and the pull of taste on
 choice are what `benchmarks/synthetic.py` was run with until its ladder of held-out errors met the real one;
-docs/decisions/synthetic-data.md tells how.
+docs/decisions/synthetic-data.md tells how. The presets ``music`` and ``shop`` are shaped after what such logs have in
+common, and after no single one.
 """
 
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from recloak._ratings.value_kinds import RATINGS, VALUE_KINDS, ValueKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +79,15 @@ class Preset:
     n_ratings: int
     activity: CountCurve
     popularity: CountCurve
-    histogram: tuple[float, ...]  # shares of the ratings 1, 2, 3, 4, 5
+    histogram: tuple[float, ...]  # shares of the ratings 1, 2, 3, 4, 5, or of the levels of counts
     clock: SessionHabits
     taste: Taste
+    values: str = RATINGS.name  # what the numbers are: ratings, counts, or presence, which has none
+
+    @property
+    def kind(self) -> ValueKind:
+        """What the numbers are."""
+        return VALUE_KINDS[self.values]
 
 
 def _tuples(figures: dict[str, Any]) -> dict[str, Any]:

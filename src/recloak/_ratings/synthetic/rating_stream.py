@@ -7,7 +7,7 @@ noise that is left is that of the last block.
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -24,6 +24,7 @@ from recloak._ratings.synthetic.item_choice import ItemPool, PreassignedItems, a
 from recloak._ratings.synthetic.options import SynthOptions
 from recloak._ratings.synthetic.rating_times import Calendar, calendar
 from recloak._ratings.synthetic.scoring import Scorer, cuts, score, scorer
+from recloak._ratings.value_kinds import COUNTS, RATINGS, ValueKind
 
 _USERS_PER_BLOCK = 8
 _MOST_BLOCKS = 512
@@ -174,13 +175,24 @@ def synthesise(options: SynthOptions | None = None, *, rng: Rng = None) -> Ratin
     """
     options = options or SynthOptions()
     n_users, n_items, _ = options.sizes
-    parts = list(blocks(make_world(options, randomness(rng).child("synthetic"))))
-    return assemble(
+    kind, parts = options.shape.kind, list(blocks(make_world(options, randomness(rng).child("synthetic"))))
+    made = assemble(
         np.concatenate([part.users for part in parts]),
         np.concatenate([part.items for part in parts]),
-        np.concatenate([part.values for part in parts]).astype(np.float32),
+        np.concatenate([numbers_of(part, kind) for part in parts]).astype(np.float32),
         np.concatenate([part.times for part in parts]),
         user_ids=IdMap.of(np.arange(1, n_users + 1)),
         item_ids=IdMap.of(np.arange(1, n_items + 1)),
-        scale=Scale(1.0, 5.0),
+        scale=Scale(1.0, 5.0) if kind is RATINGS else None,
     )
+    return replace(made, kind=kind)
+
+
+def numbers_of(block: RatingBlock, kind: ValueKind) -> NDArray[np.integer]:
+    """Return the ratings of a block; of counts a number within the level that was drawn, by a hash of user and item."""
+    if kind is not COUNTS:
+        return block.values
+    least = np.int64(1) << (block.values.astype(np.int64) - 1)
+    mixed = block.users.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + block.items.astype(np.uint64)
+    mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
+    return least + (mixed >> np.uint64(33)).astype(np.int64) % least

@@ -20,12 +20,13 @@ from recloak._core.randomness import Randomness, Rng, randomness
 from recloak._ratings.synthetic.made_up_mentions import MENTIONS, draw_mentions, make_forum
 from recloak._ratings.synthetic.made_up_titles import make_titles
 from recloak._ratings.synthetic.options import FileOptions, MentionOptions, SynthOptions
-from recloak._ratings.synthetic.rating_stream import RatingBlock, blocks, make_world
+from recloak._ratings.synthetic.rating_stream import RatingBlock, blocks, make_world, numbers_of
+from recloak._ratings.value_kinds import ValueKind
 
 _ENDINGS = (".csv.gz", ".csv.zst", ".csv", ".parquet")
 _COMPRESSION: dict[str, Any] = {".csv": "uncompressed", ".csv.gz": "gzip", ".csv.zst": "zstd"}
 _ROW_GROUP = 1 << 20
-_RATINGS = {"user": pl.Int32, "item": pl.Int32, "rating": pl.UInt8, "timestamp": pl.Int64}
+_VALUES: dict[str, Any] = {"ratings": {"rating": pl.UInt8}, "counts": {"plays": pl.Int64}, "presence": {}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def _write_tables(
 ) -> int:
     """Write the ratings while they are drawn, and on the way gather the mentions, which are few."""
     rng = rng.child("synthetic")
-    world = make_world(options, rng)
+    world, kind = make_world(options, rng), options.shape.kind
     forum = make_forum(mentioning, world.catalogue.popularity, world.histogram, rng)
     mentions = [pl.DataFrame(schema=MENTIONS)]
 
@@ -107,28 +108,33 @@ def _write_tables(
         for block in blocks(world):
             if files.mentions:
                 mentions.append(draw_mentions(forum, block.first, block.starts, block.items, block.values, block.times))
-            yield _table(block)
+            yield _table(block, kind)
 
-    _sink(_streamed(frames), aside.ratings, ending)
+    _sink(_streamed(frames, _schema(kind)), aside.ratings, ending)
     if files.mentions:
         numbered = pl.concat(mentions).with_columns(pl.col("user", "item") + 1)
         _sink(numbered.lazy(), aside.mentions, ending)
     return sum(map(len, mentions))
 
 
-def _table(block: RatingBlock) -> pl.DataFrame:
+def _schema(kind: ValueKind) -> dict[str, Any]:
+    return {"user": pl.Int32, "item": pl.Int32, **_VALUES[kind.name], "timestamp": pl.Int64}
+
+
+def _table(block: RatingBlock, kind: ValueKind) -> pl.DataFrame:
     """Return a block as a table; outside, users and items count from 1."""
-    columns = {"user": block.users + 1, "item": block.items + 1, "rating": block.values, "timestamp": block.times}
-    return pl.DataFrame(columns, schema=_RATINGS)
+    values = dict.fromkeys(_VALUES[kind.name], numbers_of(block, kind))
+    columns = {"user": block.users + 1, "item": block.items + 1, **values, "timestamp": block.times}
+    return pl.DataFrame(columns, schema=_schema(kind))
 
 
-def _streamed(frames: Callable[[], Iterator[pl.DataFrame]]) -> pl.LazyFrame:
+def _streamed(frames: Callable[[], Iterator[pl.DataFrame]], schema: dict[str, Any]) -> pl.LazyFrame:
     """Return a frame whose tables polars pulls one by one."""
 
     def source(*_: object) -> Iterator[pl.DataFrame]:
         return frames()
 
-    return register_io_source(source, schema=_RATINGS)
+    return register_io_source(source, schema=schema)
 
 
 def _sink(table: pl.LazyFrame, path: Path, ending: str) -> None:
