@@ -100,6 +100,26 @@ def test_by_the_rules_all_submissions_together_gain_at_most_two_points(n_targets
     assert gains(attack, n_targets, n_games) <= 0.02 + chance
 
 
+def test_noise_is_weighed_and_not_only_feared():
+    """Where noise halves what is seen of a rating, the attack still tells the ends of the scale apart."""
+    right = []
+    for seed in (1, 2, 3):
+        game = Game(seed)
+        targets = game.draw.choice(N, 20, replace=False)
+        game.truth[targets] = game.draw.choice([1.0, 5.0], 20)
+        noise = np.random.default_rng(seed + 1)
+
+        def oracle(x, game=game, noise=noise):
+            return float(np.sqrt(np.mean((x - game.truth) ** 2) + noise.normal(0, 60) / N))
+
+        flat = np.full((20, 5), 0.2)
+        found = random_designs(
+            oracle, game.start, targets, LEVELS, flat, N, n_submissions=SUBMISSIONS, noise=60, share=1.0, draw=game.draw
+        )
+        right.append(np.mean(found == game.truth[targets]))
+    assert np.mean(right) >= 0.5  # without undoing the shrinkage it finds none
+
+
 def test_by_the_rules_differences_of_single_cells_are_noise():
     def attack(game, targets):
         return one_cell(game.by_the_rules, game.start, targets, LEVELS, N // 2)

@@ -124,6 +124,7 @@ def test_a_board_shows_one_line_per_team_and_only_grows(made, submission, tmp_pa
     assert told[2] < told[0]
     assert told[3] == told[1]  # worse than before: nothing is told
     assert [line.submissions for line in board.lines] == [2, 2]
+    assert [line.place for line in board.lines] == [1, 2]
     assert board.left == 96
 
 

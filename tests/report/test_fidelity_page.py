@@ -1,5 +1,7 @@
 """The page of a fidelity measurement: two rankings with lines between them, small charts, one sentence."""
 
+from dataclasses import replace
+
 import pytest
 
 import recloak
@@ -50,6 +52,8 @@ def test_the_page_tells_the_verdict_and_every_algorithm():
     assert found.verdict.split(",")[0] in page
     for one in found.to_polars()["algorithm"].unique():
         assert one in page
+    assert ("scored the hidden probe" in page) == (found.owner is not None)
+    assert "scored the hidden probe" not in replace(found, owner=None).to_html()
 
 
 def test_what_was_not_measured_is_not_called_faithful():

@@ -1,7 +1,9 @@
 """Advice over HTTP: what is found, what it gives away, what the writer corrects, and in which units places count."""
 
+import polars as pl
 import pytest
 
+from recloak._service import advice
 from tests.service.helpers import World, problem, ratings
 
 
@@ -50,6 +52,21 @@ def test_the_writer_corrects_a_find(world):
     assert (chosen[0]["item"], chosen[0]["tier"]) == (other["item"], "sure")
     none = world.advise(token, text=text, choices=[{"start": find["start"], "item": None}]).json()
     assert (none["finds"][0]["item"], none["finds"][0]["counted"], none["drops"]) == (None, False, [])
+
+
+def test_a_possible_find_that_the_writer_did_not_rate_is_no_part_of_the_draft(world, monkeypatch):
+    rated = ratings().to_polars()
+    raters = set(rated.filter(pl.col("item") == 4)["user"])
+    stranger = next(user for user in rated["user"].unique().sort() if user not in raters)
+    drafts, true = [], vars(advice)["advise"]
+
+    def watched(index, user, earlier, draft, **options):
+        drafts.append(draft)
+        return true(index, user, earlier, draft, **options)
+
+    monkeypatch.setattr(advice, "advise", watched)
+    (find,) = world.advise(world.token(stranger), text="Fargo").json()["finds"]
+    assert (find["item"], find["tier"], find["counted"], drafts) == (4, "possible", False, [[]])
 
 
 def test_what_was_said_earlier_counts_before_and_is_no_news(world):
