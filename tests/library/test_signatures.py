@@ -16,7 +16,7 @@ from recloak._evaluation.options import EvaluateOptions, FidelityOptions, Fronti
 from recloak._library.sources import Source
 from recloak._ratings.options import ExposureOptions, ReadOptions
 from recloak._ratings.synthetic.options import FileOptions, MentionOptions, SynthOptions
-from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
+from recloak._releases.options import PadOptions, PublishOptions, StatisticsOptions, WriteOptions
 
 SNAPSHOT = Path(__file__).with_name("public_names.txt")
 OPTIONS = {
@@ -24,7 +24,7 @@ OPTIONS = {
     Source: (ReadOptions,),
     recloak.inspect: (ExposureOptions,),
     recloak.synth: (SynthOptions, FileOptions, MentionOptions),
-    recloak.publish: (PublishOptions, PadOptions, WriteOptions),
+    recloak.publish: (PublishOptions, PadOptions, WriteOptions, StatisticsOptions),
     recloak.audit: (AuditOptions,),
     recloak.evaluate: (EvaluateOptions, PublishOptions),
     recloak.fidelity: (FidelityOptions, PublishOptions),

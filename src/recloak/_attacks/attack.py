@@ -37,6 +37,7 @@ NEEDS = {
     "sensitive items": "the owner gave no sensitive items",
     "mentions": "the owner gave no public mentions",
     "later ratings": "the owner gave no ratings that are not in the source",
+    "statistics": "there are no statistics beside the release",
     "sybils": "the owner did not publish again with copies of people planted",
 }
 
@@ -120,7 +121,7 @@ class Attack:
         or ``colluders``.
     needs : tuple of str, default ("release",)
         What it cannot do without: ``release``, ``second release``, ``times``, ``attribute``, ``sensitive items``,
-        ``mentions``, ``later ratings``, ``sybils``.
+        ``mentions``, ``later ratings``, ``statistics``, ``sybils``.
     drawn_rows : bool, default False
         Whether it knows what rows are that were drawn for a group. One that takes them for rows that the group shares
         may find too little, so on a release of such rows it can breach but never bound.

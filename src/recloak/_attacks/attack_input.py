@@ -128,6 +128,7 @@ class AttackInput:
             "sensitive items": self.owner.sensitive,
             "mentions": self.owner.mentions,
             "later ratings": self.owner.later,
+            "statistics": self.release.statistics if self.release else None,
             "sybils": self.owner.sybils,
         }
         return [need for need in needs if there[need] is None]

@@ -40,6 +40,7 @@ class ReleaseView:
     manifest: dict[str, Any]
     names: NDArray[np.object_] | None = None  # (n_users,) what each user of the original is called in the release
     drawn: DrawnTable | None = None  # the single rows, where they were drawn for groups
+    statistics: dict[str, pl.DataFrame] | None = None  # counts that are published beside the rows
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "manifest", FrozenDict(self.manifest))
@@ -59,6 +60,24 @@ def see_release(folder: str | Path, private: str | Path, ratings: Ratings) -> Re
     """Show a release folder, its items numbered as in the original."""
     folder, private = Path(folder), Path(private)
     manifest = _manifest(folder)
+    return replace(_see_rows(folder, private, manifest, ratings), statistics=_statistics(folder, manifest, ratings))
+
+
+def _statistics(folder: Path, manifest: dict[str, Any], ratings: Ratings) -> dict[str, pl.DataFrame] | None:
+    """Return the tables of statistics with items of the source's own type, None where there are none."""
+    if "statistics" not in manifest:
+        return None
+    kind, tables = pl.String if ratings.item_ids.is_text else pl.Int64, {}
+    for name in manifest["statistics"]["noise"]:
+        table = _read(folder, name)
+        if table is None:
+            raise SourceError(f"the table {name} is missing", file=folder)
+        tables[name] = table.with_columns(pl.col(one).cast(kind) for one in ("item", "other") if one in table.columns)
+    return tables
+
+
+def _see_rows(folder: Path, private: Path, manifest: dict[str, Any], ratings: Ratings) -> ReleaseView:
+    """Show the rows of a release folder."""
     members, profiles = _tables(folder, ratings)
     groups = IdMap.of(members["group"])
     members = members.with_columns(profile=pl.Series(groups.encode(members["group"])))

@@ -14,7 +14,7 @@ from recloak._library.arguments import as_path, diversity_text
 from recloak._library.engines import on_spark, require_files, spark_session
 from recloak._library.sources import as_ratings
 from recloak._releases.folder_checks import check_folders
-from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
+from recloak._releases.options import PadOptions, PublishOptions, StatisticsOptions, WriteOptions
 
 if TYPE_CHECKING:
     from recloak._core.randomness import Randomness, Rng
@@ -41,6 +41,7 @@ def publish(
     decoys: float | None = None,
     boost: float | None = None,
     grouping_by: str | None = None,
+    statistics: float | None = None,
     paper: bool = False,
     predictor: str = "svd",
     rank: int | None = None,
@@ -91,6 +92,10 @@ def publish(
         from 0 to 1; by default 0.5.
     grouping_by
         Sampled: put people together by ``"taste"``, by the ``"items"`` they rate, or by ``"both"``, the default.
+    statistics
+        Publish counts of the source beside the rows (raters and ratings of each item, activity, pairs of the most rated
+        items) with differential privacy for each person: this epsilon in all. Needs the extra ``statistics``; its noise
+        has no seed.
     paper
         The paper's literal behaviour: labels of the raters, one is enough, no grid.
     predictor, rank, iterations, tolerance
@@ -141,6 +146,7 @@ def publish(
     writing = WriteOptions(layout=layout, format=format, size_limit=size_limit)
     if policy is not None:
         options, writing = _by_policy(policy, options, writing)
+    counting = StatisticsOptions(statistics=statistics)
     padding = PadOptions(predictor=predictor, rank=rank, iterations=iterations, tolerance=tolerance)
     if padder is not None and padding != PadOptions():
         idle = next(name for name, value in padding.to_mapping().items() if value != PadOptions().to_mapping()[name])
@@ -155,11 +161,12 @@ def publish(
 
     generator = seed_or_rng(seed, rng)
     if folders is not None and spark:
+        counting.require_spark()
         session = master, tuple(conf)
         return _on_spark(source, folders, writing, options, padding, padder, generator, session)
     ratings = as_ratings(source)
     layout = None if folders is None else _announced(ratings, options, writing.for_mode(options.mode), padding)
-    release = _made(ratings, options, padding, padder, generator)
+    release = _made(ratings, options, padding, padder, counting, generator)
     if folders is None:
         return release
     stopping.stop_at_checks_only()  # once the folders are in place it is too late to stop
@@ -198,13 +205,17 @@ def _announced(ratings: Ratings, options: PublishOptions, writing: WriteOptions,
 
 
 def _made(
-    ratings: Ratings, options: PublishOptions, padding: PadOptions, padder: Padder | None, generator: Randomness
-) -> Release:
+    ratings: Ratings, options: PublishOptions, padding: PadOptions, padder: Padder | None,
+    counting: StatisticsOptions, generator: Randomness,
+) -> Release:  # fmt: skip
     from recloak._library.padders import checked_padder
     from recloak._releases.publishing import publish as publish_here
 
     own = None if padder is None else checked_padder(padder)
-    return publish_here(ratings, options=options, pad_options=padding, padder=own, rng=generator)
+    return publish_here(
+        ratings, options=options, pad_options=padding, padder=own, rng=generator,
+        statistics=counting.statistics,
+    )  # fmt: skip
 
 
 def _on_spark(

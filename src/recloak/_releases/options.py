@@ -52,6 +52,7 @@ _GROUPING_BY = option(
 )
 RANK = 22
 MOST_FACTORS = 510
+MOST_EPSILON = 10.0  # above it, differential privacy promises next to nothing
 _LOW_RANK = 5
 FACTORS = "factors"  # the layout
 _LAYOUT = "grouped"  # members of a group have one and the same row: who splits users must see it
@@ -147,6 +148,19 @@ class WriteOptions(Options):
         if self.layout is not None and self.layout not in layouts:
             raise OptionError(f"layout must be {' or '.join(layouts)} for mode {mode}, got {self.layout!r}")
         return self if _LAYOUT in layouts else self.replace(layout=layouts[0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatisticsOptions(Options):
+    """What is counted and published beside the rows."""
+
+    statistics: float | None = option(
+        None,
+        "publish counts of the source beside the rows, with differential privacy for each person: this epsilon in all",
+        above=0,
+        at_most=MOST_EPSILON,
+        spark=False,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

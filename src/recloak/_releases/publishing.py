@@ -33,6 +33,8 @@ from recloak._releases.profiles import Profiles, SparseProfiles
 from recloak._releases.rating_tally import Tally, count_raters
 from recloak._releases.release import Release, release
 from recloak._releases.row_exposure import measure_rows
+from recloak._releases.statistics.making import make_statistics
+from recloak._releases.statistics.privacy_budget import require_library
 from recloak._releases.step_log import StepLog, account_of, facts_of, padding_account
 
 
@@ -44,11 +46,13 @@ def publish(
     pad_options: PadOptions | None = None,
     group_options: GroupOptions | None = None,
     padder: CheckedPadder | None = None,
+    statistics: float | None = None,
     **changes: Any,
 ) -> Release:
     """Return an anonymised release of ratings: ``publish(ratings, k=5, mode="padded", rng=0)``.
 
-    ``changes`` are fields of `PublishOptions`; ``padder`` is a predictor of the caller's own. Nothing is written; see
+    ``changes`` are fields of `PublishOptions`; ``padder`` is a predictor of the caller's own, and
+    ``statistics`` the epsilon of the counts that are published beside the rows. Nothing is written; see
     `Release.write`.
     """
     options = (options or PublishOptions()).replace(**changes)
@@ -56,8 +60,10 @@ def publish(
     source = require_publishable(ratings, options)
     predicting = predictor_for(source.kind, options, padding_for(options, pad_options))
     ratings = values_to_show(source, options)
+    if statistics is not None:
+        require_library()
     if MODES[options.mode].is_drawn:
-        return publish_drawn(ratings, options, predicting, padder, rng, log)
+        return with_statistics(publish_drawn(ratings, options, predicting, padder, rng, log), statistics)
     with log.step("pad") as notes:
         learned = values_to_learn(source, ratings)
         padding = pad(learned, predicting, padder=padder, rng=rng.child("pad"))
@@ -72,7 +78,18 @@ def publish(
         notes["n_groups"] = grouping.n_groups
     grouped_by = choice.to_mapping() if ratings.kind is RATINGS else {"by": "items"}
     made_by = {"padding": padding_account(padding, predicting, padder), "grouping": grouped_by}
-    return make_release(ratings, padding, grouping, options, rng, log, made_by)
+    return with_statistics(make_release(ratings, padding, grouping, options, rng, log, made_by), statistics)
+
+
+def with_statistics(made: Release, epsilon: float | None) -> Release:
+    """Return a release with statistics beside it, where they were asked for.
+
+    Their noise has no seed: it is drawn afresh in every run, so that publishing again spends epsilon again.
+    """
+    if epsilon is None:
+        return made
+    statistics = make_statistics(made.source, items_shown(made.profiles), epsilon)
+    return replace(made, facts=replace(made.facts, statistics=statistics.facts), statistics=statistics)
 
 
 def padding_for(options: PublishOptions, chosen: PadOptions | None) -> PadOptions:

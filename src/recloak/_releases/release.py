@@ -30,6 +30,7 @@ from recloak._releases.model.steps import Grouping
 from recloak._releases.options import FACTORS, WriteOptions
 from recloak._releases.profiles import FullProfiles, ProfileCells, Profiles
 from recloak._releases.pseudonyms import key_of_copy, keyed_order, secret_key
+from recloak._releases.statistics.making import Statistics
 
 _MOST_CELLS_IN_MEMORY = 200_000_000
 _MOST_CELLS_WRITTEN = 2_500_000_000  # 2 GB or so
@@ -76,6 +77,7 @@ class Release(Tabular):
     account: dict[str, Any] = field(default_factory=dict)  # private
     folder: Path | None = None
     private: Path | None = None
+    statistics: Statistics | None = None  # published beside the rows
     canonical: NDArray[np.int64] | None = None  # private: the users of drawn rows in an order free of their ids
 
     def __post_init__(self) -> None:

@@ -37,6 +37,7 @@ from recloak._releases.options import WriteOptions
 from recloak._releases.profiles import FullProfiles
 from recloak._releases.release import Release
 from recloak._releases.row_digests import row_digests
+from recloak._releases.statistics.table_columns import statistics_columns
 from recloak._releases.table_writing import (
     Column,
     Decimals,
@@ -87,8 +88,19 @@ def write_public(release: Release, folder: Path, layout: str, file_format: str) 
     """Write tables, data card and manifest into a folder."""
     names = table_names(layout, file_format)
     rows = {names[table]: _write_table(release, folder / names[table], layout, table, file_format) for table in names}
+    rows |= write_statistics(release, folder, file_format)
     facts = replace(release.facts, n_groups=_n_distinct(release)) if layout == "long" else release.facts
     write_card_and_manifest(folder, facts, layout, file_format, rows=rows)
+
+
+def write_statistics(release: Release, folder: Path, file_format: str) -> dict[str, int]:
+    """Write the tables of statistics, where there are some; return the number of rows by file."""
+    rows = {}
+    for table, (columns, n_rows) in statistics_columns(release.statistics, release.item_ids).items():
+        with table_file(folder / f"{table}.{file_format}", file_format) as sink:
+            sink.write(columns)
+        rows[f"{table}.{file_format}"] = n_rows
+    return rows
 
 
 def _n_distinct(release: Release) -> int:

@@ -25,6 +25,7 @@ from recloak._core.progress import task
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings, Scale
 from recloak._releases.model.release_format import Diversity, Verdict
+from recloak._releases.model.statistics import STATISTICS
 from recloak._releases.verifier.claims import Claims
 from recloak._releases.verifier.diversity_check import Starved, starved_users
 from recloak._releases.verifier.item_numbers import ItemNumbers, words_of
@@ -140,7 +141,7 @@ class SparkInspection:
 
     def exceeded(self, original: Blocks, mapping: str | Path) -> Exceeded | None:
         """Count the cells above the cap on links."""
-        firsts = [part.first for part in self.summaries if part.table != "members"]
+        firsts = [part.first for part in self.summaries if part.table not in ("members", *STATISTICS)]
         return exceeded_on_spark(self.spark, self.claims, self._cells, firsts, original, mapping)
 
 

@@ -22,7 +22,7 @@ from recloak._cli.engine import engine_options
 from recloak._cli.path_types import SOURCE
 from recloak._core.errors import OptionError
 from recloak._policy.options import PRESETS
-from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
+from recloak._releases.options import PadOptions, PublishOptions, StatisticsOptions, WriteOptions
 
 _folder = click.Path(path_type=Path)
 
@@ -35,6 +35,7 @@ _folder = click.Path(path_type=Path)
 @options_of(PublishOptions, leave_out=("grid",))
 @grid_option
 @options_of(WriteOptions)
+@options_of(StatisticsOptions)
 @click.option("--private", metavar="DIR", type=_folder, help="Where who-is-who goes. [default: DIR-private]")
 @click.option(
     "--policy", metavar="FILE|PRESET", help=f"Take the options from a policy: a file, or {', '.join(PRESETS)}."

@@ -4,6 +4,7 @@ from recloak._ratings.value_kinds import COUNTS, PRESENCE, RATINGS
 from recloak._releases.model.manifest import Facts, not_promised, promised
 from recloak._releases.model.modes import MODES
 from recloak._releases.model.release_format import FACTOR_TABLES, TABLES, table_names
+from recloak._releases.model.statistics import description
 
 _MEANINGS = {
     "user": "a fresh random number that stands for one person",
@@ -34,6 +35,7 @@ def data_card(facts: Facts, layout: str, file_format: str) -> str:
         facts.told("## What a rating means"),
         _meaning(facts),
         *_popularity(facts),
+        *_statistics(facts, file_format),
         "## What is promised",
         _list(promised(facts)),
         "## What is not promised",
@@ -111,6 +113,11 @@ def _popularity(facts: Facts) -> list[str]:
             f"m = {facts.n_users:,} people, k = {facts.k}: counting rows alone makes popular items look less popular."
         ),
     ]
+
+
+def _statistics(facts: Facts, file_format: str) -> list[str]:
+    """Describe the statistics, where there are some."""
+    return [] if facts.statistics is None else ["## Statistics", description(facts.statistics, file_format)]
 
 
 def _list(sentences: list[str]) -> str:

@@ -16,6 +16,8 @@ from recloak._ratings.value_kinds import RATINGS
 from recloak._releases.model.event_words import in_words, value_noun, words_of
 from recloak._releases.model.modes import Mode
 from recloak._releases.model.release_format import FORMAT, MANIFEST, VERSION, Diversity, sealed
+from recloak._releases.model.statistics import StatisticsFacts
+from recloak._releases.model.statistics import sentences as statistics_sentences
 
 KNOWN_ITEMS = 8  # that the adversary of a `RowExposure` knows
 
@@ -62,11 +64,12 @@ class Facts:
     boost: float | None = None  # of drawn rows: the part of the near groups in a tally
     values: str = RATINGS.name  # what the source holds: ratings, presence or counts
     holders: int | None = None  # of drawn rows: the fewest people behind a tally of an item or a link between items
+    statistics: StatisticsFacts | None = None  # of the tables of statistics beside it
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """What is true of it in every layout: it decides the names."""
-        left_out = ("mean", "precision", "rank", *(("values",) if self.values == RATINGS.name else ()))
+        """What is true of its rows in every layout: it decides the names."""
+        left_out = ("mean", "precision", "rank", "statistics", *(("values",) if self.values == RATINGS.name else ()))
         return {name: value for name, value in asdict(self).items() if name not in left_out}
 
     def told(self, sentence: str) -> str:
@@ -120,6 +123,7 @@ def promised(facts: Facts) -> list[str]:
             f"In the rows of at least {facts.diversity.l} distinct groups stands {_sets(facts.diversity)} "
             f"((b, l)-diversity, {facts.diversity}; checked against the source by its owner)."
         )
+    sentences.extend([] if facts.statistics is None else statistics_sentences(facts.statistics))
     return [facts.told(sentence) for sentence in sentences]
 
 
@@ -140,7 +144,8 @@ def not_promised(facts: Facts) -> list[str]:
     sentences = [
         facts.words.links,
         "Safety together with another release of the same people: two different groupings can be intersected.",
-        "Differential privacy: a rating depends on the data of the members of its group.",
+        f"Differential privacy{' of the rows' * (facts.statistics is not None)}: a rating depends on the data of the "
+        "members of its group.",
     ]
     mode = facts.words
     none = "none" if facts.min_shown is None else f"fewer than {facts.min_shown} members"
@@ -199,6 +204,7 @@ def manifest_of(facts: Facts, layout: str, file_format: str, files: dict[str, di
         "precision": _as_float(facts.precision),
         "rank": facts.rank,
         **({} if facts.holders is None else {"boost": _as_float(facts.boost), "holders": facts.holders}),
+        **({} if facts.statistics is None else {"statistics": facts.statistics.to_json()}),
         "n_users": facts.n_users,
         "n_items": facts.n_items,
         "n_ratings": facts.n_ratings,
@@ -224,6 +230,7 @@ def facts_in(manifest: dict[str, Any]) -> Facts:
     said["scale"] = Scale(low, high, None)
     said["diversity"] = None if said["diversity"] is None else Diversity.parse(said["diversity"])
     said["exposure"] = None if said["exposure"] is None else RowExposure(**said["exposure"])
+    said["statistics"] = None if said["statistics"] is None else StatisticsFacts(**said["statistics"])
     floats = ("grid", "max_link", "decoys", "mean", "precision", "boost")
     said |= {name: _as_float(said[name]) for name in floats}
     return Facts(**said)

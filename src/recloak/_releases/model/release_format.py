@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from recloak._core.errors import OptionError
 from recloak._core.results import Tabular, counted, html_line, plural, table_of
+from recloak._releases.model.statistics import STATISTICS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,6 +44,8 @@ STORED: dict[str, dict[str, str]] = {
 
 def stored_columns(table: str, rank: int | None) -> dict[str, str]:
     """Return the columns of a table and what each stores; ``rank`` is the number of factors, where there are some."""
+    if table in STATISTICS:
+        return STATISTICS[table]
     factors = factor_names(rank or 0) if table in FACTOR_TABLES else ()
     return STORED[table] | dict.fromkeys(factors, "decimals")
 

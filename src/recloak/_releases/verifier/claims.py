@@ -29,9 +29,11 @@ from recloak._releases.model.release_format import (
     stored_columns,
     table_names,
 )
+from recloak._releases.model.statistics import STATISTICS
 from recloak._releases.verifier.event_claims import event_rules
 from recloak._releases.verifier.factor_claims import factor_rules, row_problems
 from recloak._releases.verifier.scan import allowed
+from recloak._releases.verifier.statistics_claims import are_statistics, statistics_files
 
 _MOST_MANIFEST_BYTES = 1_000_000
 _MOST_VALUES = 1_000_000
@@ -62,6 +64,7 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "rank": (int, type(None)),
     "boost": (float,),
     "holders": (int,),
+    "statistics": (dict,),
     "n_users": (int,),
     "n_items": (int,),
     "n_ratings": (int,),
@@ -84,6 +87,7 @@ _LATER = (
     "rank",
     "boost",
     "holders",
+    "statistics",
 )  # fields that the first releases do not have; they promise nothing of the kind
 
 
@@ -151,7 +155,7 @@ class Claims:
     @property
     def cell_parts(self) -> list[Part]:
         """The parts of the table that holds items and ratings."""
-        return [part for part in self.parts if part.table not in ("members", *FACTOR_TABLES)]
+        return [part for part in self.parts if part.table not in ("members", *FACTOR_TABLES, *STATISTICS)]
 
     def stored(self, part: Part) -> dict[str, str]:
         """Return the columns that a part must have, and what each stores."""
@@ -240,6 +244,7 @@ def _value_problems(manifest: dict[str, Any]) -> Iterator[str]:
         "holders": manifest["k"] <= manifest["holders"] < _MOST_COUNT
         if "holders" in manifest
         else "boost" not in manifest,
+        "statistics": are_statistics(manifest),
         "exposure": manifest.get("exposure") is None or _is_exposure(manifest["exposure"]),
         "n_users": 2 <= manifest["n_users"] < _MOST_COUNT,
         "n_items": 1 <= manifest["n_items"] < _MOST_COUNT,
@@ -291,7 +296,8 @@ def _file_entry_problems(manifest: dict[str, Any]) -> Iterator[str]:
 def _parts(manifest: dict[str, Any]) -> dict[str, list[str]]:
     """Return the files of each table: one of its name or, where that is a folder, its parts from 0 on."""
     files, parts = manifest["files"], {}
-    for table, file in table_names(manifest["layout"], manifest["file_format"]).items():
+    tables = table_names(manifest["layout"], manifest["file_format"]) | statistics_files(manifest)
+    for table, file in tables.items():
         numbered = itertools.takewhile(files.__contains__, (part_name(file, part) for part in itertools.count()))
         parts[table] = [file] if file in files else list(numbered) or [file]
     return parts

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple, Protocol
 from recloak._core.errors import InputError, OptionError
 from recloak._releases.model.modes import MODES
 from recloak._releases.model.release_format import Diversity, Verdict
+from recloak._releases.model.statistics import STATISTICS
 from recloak._releases.verifier.claims import Claims, read_claims, telling_problems
 from recloak._releases.verifier.diversity_check import Starved
 from recloak._releases.verifier.link_check import Exceeded
 from recloak._releases.verifier.part_findings import CHANGED, READ, UNREADABLE, Summary
+from recloak._releases.verifier.statistics_parts import statistics_problems
 
 _OTHER_SOURCE = "the source is not this release's"
 
@@ -108,6 +110,10 @@ def _sequence_problems(claims: Claims, table: str, parts: list[Summary]) -> Iter
             yield f"members must name the users 1 to {claims.n_users} in order, each once"
     elif table == "groups" and (parts[0].first, parts[-1].last) != (1, claims.n_groups):
         yield f"groups must be 1 to {claims.n_groups} in order, each once"
+    elif table in STATISTICS:
+        if len(parts) > 1:
+            yield f"{table} must lie in one file"
+        return
     elif any(later.first <= earlier.last for earlier, later in neighbours):
         yield f"the parts of {table} do not follow each other"
     if not claims.content and not _evenly_cut(parts, _n_rows(claims, table)):
@@ -131,7 +137,7 @@ def _evenly_cut(parts: list[Summary], n_names: int) -> bool:
 
 def _judge(claims: Claims, required: int, totals: Totals) -> Verdict:
     """Judge what anybody can see."""
-    problems = list(_count_problems(claims, totals))
+    problems = list(_count_problems(claims, totals)) + list(statistics_problems(claims))
     if not problems and not claims.content:
         counts = {name: getattr(totals, name) for name in ("n_users", "n_items", "n_ratings")}
         problems += telling_problems(claims, **counts, n_groups=_n_groups(claims, totals))

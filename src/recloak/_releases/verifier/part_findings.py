@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._ratings.ids import IdMap
+from recloak._releases.model.statistics import STATISTICS
 from recloak._releases.verifier.claims import Claims, Part, digest_of
 from recloak._releases.verifier.factor_parts import FactorRows, kind_of, look_at_groups, look_at_items
 from recloak._releases.verifier.item_numbers import ItemNumbers
 from recloak._releases.verifier.parquet_structure import WrongTableError
 from recloak._releases.verifier.scan import DISORDER, CellBlock, Rows, allowed, codes_of, scan
+from recloak._releases.verifier.statistics_parts import look_at_statistics
 from recloak._releases.verifier.table_blocks import Unreadable, blocks, cell_blocks, most_rows, number_blocks
 
 CHANGED, UNREADABLE, READ = "changed", "unreadable", "read"  # how far the look at a part came
@@ -124,6 +126,12 @@ def _look_at_items(part: Part, claims: Claims, items: ItemNumbers, _: object) ->
     return _factor_findings(part, look_at_items(part, claims, items))
 
 
+def _look_at_statistics(part: Part, claims: Claims, items: ItemNumbers, _: object) -> PartFindings:
+    n_rows, problems = look_at_statistics(part, claims, items)
+    problems = list(dict.fromkeys([*problems, *_count_problem(part, n_rows)]))
+    return PartFindings(Summary(part.table, READ, problems, 1, n_rows), Rows.joined([]))
+
+
 def _factor_findings(part: Part, found: FactorRows) -> PartFindings:
     n_rows = found.last - found.first + 1 if found.last else 0
     problems = list(dict.fromkeys([*found.problems, *_count_problem(part, n_rows)]))
@@ -134,6 +142,7 @@ _LOOKS: dict[str, Callable[..., PartFindings]] = {
     "members": _look_at_members,
     "groups": _look_at_groups,
     "items": _look_at_items,
+    **dict.fromkeys(STATISTICS, _look_at_statistics),
 }
 
 

@@ -27,6 +27,8 @@ _TYPES: dict[str, tuple[pa.DataType, ...]] = {
     "group": (pa.int32(),),
     "item": (pa.int32(), pa.int64(), pa.string()),
     "rating": (pa.float32(),),
+    "other": (pa.int32(), pa.int64(), pa.string()),
+    **dict.fromkeys(("raters", "people", "at_least"), (pa.int32(),)),
 }
 _NUMBER = (pa.float32(),)  # of a bias or a factor
 _CSV_BLOCK = 1 << 24
@@ -125,8 +127,8 @@ def _csv_blocks(path: Path, columns: tuple[str, ...]) -> Iterator[Any]:
     if header != list(columns):
         raise WrongTableError(f"it must have the columns {', '.join(columns)}, got {', '.join(header)}")
     types = {name: _TYPES.get(name, _NUMBER)[0] for name in columns}
-    if "item" in types:
-        types["item"] = pa.string() if text_items else pa.int64()
+    for name in {"item", "other"} & set(types):
+        types[name] = pa.string() if text_items else pa.int64()
     reader = pacsv.open_csv(
         path,
         read_options=pacsv.ReadOptions(block_size=_CSV_BLOCK, use_threads=False),

@@ -1,0 +1,1 @@
+"""Statistics of ratings with differential privacy for each person, published beside a release."""
