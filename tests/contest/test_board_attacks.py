@@ -127,6 +127,30 @@ def test_by_the_rules_differences_of_single_cells_are_noise():
     assert gains(attack, SUBMISSIONS - 1, n_games=10) < 0
 
 
+def test_likes_and_dislikes_are_told_with_noise_for_steps_of_their_own():
+    """On a scale of two values a fourth of the span tells them apart, so that the noise follows the step."""
+    likes, right, guessed = np.array([0.0, 1.0]), [], []
+    for seed in range(60):
+        draw = np.random.default_rng(seed)
+        chance = np.clip(0.7 + draw.normal(0, 0.2, N), 0.02, 0.98)
+        truth, is_board = (draw.random(N) < chance).astype(float), draw.random(N) < 0.5
+        rules = Rules(0.0, 1.0, N, SUBMISSIONS, 5, draw.bytes(32).hex(), step=1.0)
+
+        def told(x, truth=truth, is_board=is_board, rules=rules):
+            off = (np.clip(x, 0, 1) - truth)[is_board]
+            return noisy_score(Score(float(np.sqrt(np.mean(off**2))), 0.0, None, 1.0, len(off)), x, rules)
+
+        targets = draw.choice(np.flatnonzero(is_board), 10, replace=False)  # he knows which half they are in
+        prior, n = np.column_stack((1 - chance, chance))[targets], int(is_board.sum())
+        noise = telling_of(rules, n, 0.4).sigma * n
+        found = random_designs(
+            told, chance, targets, likes, prior, n, n_submissions=SUBMISSIONS, noise=noise, share=1.0, draw=draw
+        )
+        right.append(found == truth[targets])
+        guessed.append((chance[targets] > 0.5) == truth[targets])
+    assert np.mean(right) - np.mean(guessed) <= 0.02 + 0.015
+
+
 def test_a_prediction_beyond_the_scale_shows_no_more_than_its_end():
     game = Game(4)
     far, end = game.start.copy(), game.start.copy()

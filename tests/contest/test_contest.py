@@ -8,11 +8,13 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
+from tests.related import postgres
 
 import recloak
 from recloak._cli.main import run
 from recloak._contest.board import BoardStore
 from recloak._contest.model import Rules
+from recloak._contest.questions import fair_questions
 from recloak._contest.telling import improves, telling_of
 
 RATINGS = recloak.synth(users=90, items=60, ratings=1800, seed=2)
@@ -74,6 +76,7 @@ def test_every_hidden_rating_is_asked_about_by_the_group_of_its_rater(made):
     pairs = set(known.select("group", "item", "rating").rows())
     assert set(hidden.select("group", "item", "rating").rows()) <= pairs
     assert len(hidden) == made.n_hidden
+    assert len(hidden) > 0.4 * 0.1 * RATINGS.n_ratings
 
 
 def test_the_same_seed_gives_the_same_contest_and_its_secret_depends_on_the_ratings(made, tmp_path):
@@ -89,7 +92,7 @@ def test_the_same_seed_gives_the_same_contest_and_its_secret_depends_on_the_rati
 def test_scores_are_those_of_the_plain_formulas(made, submission):
     draw = np.random.default_rng(1)
     predictions = draw.uniform(1, 5, made.n_questions)
-    found = recloak.contest.score(submission(predictions), made.private)
+    found = recloak.contest.score(submission(predictions), made.private, exact=True)
     for half, is_board in ((found.board, True), (found.final, False)):
         hidden = answers(made).filter(pl.col("is_board") == is_board)
         off = predictions[hidden["question"].to_numpy() - 1] - hidden["rating"].to_numpy()
@@ -104,8 +107,10 @@ def test_perfect_predictions_score_zero_and_missing_ones_count_as_the_middle(mad
     hidden = answers(made)
     once = hidden.group_by("question").agg(pl.col("rating").first(), n=pl.len()).filter(pl.col("n") == 1)
     truth[once["question"].to_numpy() - 1] = once["rating"].to_numpy()
-    scores = recloak.contest.score(submission([None if np.isnan(one) else one for one in truth]), made.private)
-    empty = recloak.contest.score(submission([None] * made.n_questions), made.private)
+    scores = recloak.contest.score(
+        submission([None if np.isnan(one) else one for one in truth]), made.private, exact=True
+    )
+    empty = recloak.contest.score(submission([None] * made.n_questions), made.private, exact=True)
     assert scores.board is not None
     assert empty.board is not None
     assert scores.board.rmse < 0.7 < empty.board.rmse
@@ -126,6 +131,48 @@ def test_a_board_shows_one_line_per_team_and_only_grows(made, submission, tmp_pa
     assert [line.submissions for line in board.lines] == [2, 2]
     assert [line.place for line in board.lines] == [1, 2]
     assert board.left == 96
+
+
+def test_a_board_in_postgresql_is_kept_as_in_a_file(made, submission, tmp_path):
+    good, bad = made.folder / "baseline.csv", submission(np.full(made.n_questions, 1.0))
+    with postgres.server() as address:
+        boards = []
+        for store in (tmp_path / "board.db", address):
+            for path, team in ((bad, "a"), (good, "b"), (good, "a")):
+                recloak.contest.score(path, made.private, board=store, team=team, day="2026-01-01")
+            boards.append(recloak.contest.board(store).to_json())
+        with pytest.raises(recloak.RefusedError, match="5 submissions in a day"):
+            for _ in range(5):
+                recloak.contest.score(good, made.private, board=address, team="a", day="2026-01-01")
+        other = recloak.contest.prepare(RATINGS, tmp_path / "other", k=3, mode="pure", seed=5)
+        with pytest.raises(recloak.InputError, match="the board of another contest"):
+            recloak.contest.score(other.folder / "baseline.csv", other.private, board=address, team="a")
+    assert boards[0] == boards[1]
+
+
+def test_the_order_in_the_end_has_no_scores_in_it(made, submission):
+    bad = submission(np.full(made.n_questions, 1.0), "bad.csv")
+    found = recloak.contest.final({"z": made.folder / "baseline.csv", "b": bad, "a": bad}, made.private)
+    assert found.places == (("z",), ("a", "b"))
+    assert [line["place"] for line in found.lines] == [1, 2, 2]
+    assert not any(isinstance(value, float) for value in found.to_polars().row(0))
+
+
+def test_no_count_of_groups_or_items_tells_real_questions_from_fakes():
+    draw = np.random.default_rng(1)
+    busy, popular = draw.pareto(1.0, 60) + 0.2, draw.pareto(1.0, 80) + 0.2
+    chance = np.minimum(0.9, np.outer(busy, popular) / 8)
+    groups, items = np.nonzero(draw.random(chance.shape) < chance)  # busy groups hold most of the popular items
+    real, fake = fair_questions(groups, items, 80, 4, draw)
+    assert len(fake) == 4 * len(real)
+    assert not set(real) & set(fake)
+    assert set(real) <= set(groups * 80 + items)
+    assert not set(fake) & set(groups * 80 + items)
+    assert len(real) > len(groups) / 20  # two in five of all pairs are real: few fakes are left
+    asked = np.concatenate((real, fake))
+    sign = np.bincount(groups, minlength=60)[asked // 80] * np.bincount(items, minlength=80)[asked % 80]
+    likeliest = np.argsort(-sign, kind="stable")[:100]
+    assert (likeliest < len(real)).mean() < 0.3  # one in five by chance
 
 
 def test_limits_are_kept(made, tmp_path):
@@ -158,7 +205,7 @@ def test_a_score_is_told_only_if_it_improves_by_a_step():
 
 def test_the_board_holds_no_exact_score(made, tmp_path):
     store, good = tmp_path / "board.db", made.folder / "baseline.csv"
-    exact = recloak.contest.score(good, made.private).board
+    exact = recloak.contest.score(good, made.private, exact=True).board
     assert exact is not None
     told = recloak.contest.score(good, made.private, board=store, team="a").told
     assert told is not None
@@ -188,14 +235,14 @@ def test_the_board_of_another_contest_is_refused(made, tmp_path):
 def test_a_bad_submission_is_one_sentence(made, tmp_path, text, sentence):
     (tmp_path / "bad.csv").write_text(text)
     with pytest.raises(recloak.InputError, match=sentence):
-        recloak.contest.score(tmp_path / "bad.csv", made.private)
+        recloak.contest.score(tmp_path / "bad.csv", made.private, exact=True)
 
 
 @pytest.mark.parametrize("odd", ["inf", "nan"])
 def test_predictions_that_are_no_finite_numbers_are_refused(made, submission, odd):
     path = submission([float(odd)] + [3.0] * (made.n_questions - 1))
     with pytest.raises(recloak.InputError, match="finite number or empty"):
-        recloak.contest.score(path, made.private)
+        recloak.contest.score(path, made.private, exact=True)
 
 
 def test_the_validator_runs_without_recloak(made, tmp_path):
@@ -249,7 +296,9 @@ def test_the_commands_lead_from_source_to_board(tmp_path, monkeypatch, capsys):
     given = ["contest", "score", "contest/baseline.csv", "--private", "contest-private"]
     assert run([*given, "--board", "board.db", "--team", "base", "--day", "2026-01-01"]) == 0
     capsys.readouterr()
-    assert run([*given, "--json"]) == 0
+    assert run([*given, "--json"]) == 2  # exact scores only where they are asked for
+    assert "--exact" in capsys.readouterr().err
+    assert run([*given, "--exact", "--json"]) == 0
     assert json.loads(capsys.readouterr().out).keys() == {"board", "final"}
     assert run(["contest", "board", "board.db", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -257,12 +306,20 @@ def test_the_commands_lead_from_source_to_board(tmp_path, monkeypatch, capsys):
     assert run([*given, "--team", "base"]) == 2
     assert "--board and --team go together" in capsys.readouterr().err
     assert run(["contest", "board", "nothing.db"]) == 2
+    capsys.readouterr()
+    final = ["contest", "final", "base=contest/baseline.csv", "--private", "contest-private"]
+    assert run([*final, "same=contest/baseline.csv", "--json"]) == 0
+    said = capsys.readouterr().out
+    lines = [{"place": 1, "team": "base"}, {"place": 1, "team": "same"}]
+    assert json.loads(said) == {"standings": lines, "hidden_ratings": json.loads(said)["hidden_ratings"]}
+    assert run([*final, "nothing"]) == 2
+    assert run([*final, "base=contest/baseline.csv"]) == 2
 
 
 def test_a_contest_on_drawn_rows_asks_about_their_groups(tmp_path):
     made = recloak.contest.prepare(RATINGS, tmp_path / "drawn", k=3, mode="sampled", seed=1)
     assert {path.name for path in (made.folder / "release").glob("*.parquet")} == {"ratings.parquet", "members.parquet"}
-    found = recloak.contest.score(made.folder / "baseline.csv", made.private)
+    found = recloak.contest.score(made.folder / "baseline.csv", made.private, exact=True)
     assert found.board is not None
     assert found.board.rmse < 1.5
 

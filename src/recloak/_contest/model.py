@@ -33,6 +33,7 @@ class Rules:
     submissions: int
     per_day: int
     secret: str  # hexadecimal; never leaves the private folder
+    step: float = 0.0  # between ratings that can be given, 0 where any can
 
     def __repr__(self) -> str:
         return counted(self, plural(self.n_questions, "question"), plural(self.submissions, "submission"))
@@ -41,6 +42,11 @@ class Rules:
     def span(self) -> float:
         """The largest possible difference of two ratings."""
         return self.high - self.low
+
+    @property
+    def unsure(self) -> float:
+        """What a hidden rating must stay unsure by, before the factor of the noise: a fourth of the span, or a step."""
+        return max(self.span / 4, self.step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +131,42 @@ class SubmissionScore:
         if self.board is not None and self.final is not None:
             return {"board": self.board.to_json(), "final": self.final.to_json()}
         return {"team": self.team, "told": self.told, "improved": self.improved}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Standings(Tabular):
+    """The teams in the order of the half that decides, the best first; equal errors share a place.
+
+    There is no score in it: exact scores of submissions that differ in a few cells show the ratings there.
+
+    Examples
+    --------
+    >>> from recloak._contest.model import Standings
+    >>> Standings((("b",), ("a", "c")), n=50)
+    <Standings: 3 teams>
+    """
+
+    places: tuple[tuple[str, ...], ...]  # teams by place
+    n: int  # hidden ratings in the half
+
+    def __repr__(self) -> str:
+        return counted(self, plural(sum(map(len, self.places)), "team"))
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """A place and a team in each line."""
+        firsts = [1 + sum(map(len, self.places[:number])) for number in range(len(self.places))]
+        return [
+            {"place": first, "team": team} for first, teams in zip(firsts, self.places, strict=True) for team in teams
+        ]
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row for each team."""
+        return table_of(self.lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {"standings": self.lines, "hidden_ratings": self.n}
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def prepare(
         questions = make_questions(probe, _group_of(release, rest), rest.item_ids, options.fakes, hidden_rng)
         rules = Rules(
             ratings.scale.low, ratings.scale.high, len(questions.asked), options.submissions, options.per_day,
-            hidden_rng.key("board").hex(),
+            hidden_rng.key("board").hex(), ratings.scale.step or 0.0,
         )  # fmt: skip
         with both_or_none(public, hidden) as (aside, hidden_aside):
             _write_release(release, public, aside, hidden_aside)

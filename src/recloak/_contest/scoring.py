@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from recloak._contest.model import Rules, Score
+from recloak._contest.model import Rules, Score, Standings
 from recloak._core.errors import InputError
 
 _TOP = 10
+_DIGITS = 4  # of errors that share a place
 
 
 def score_submission(predictions: NDArray[np.float64], answers: pl.DataFrame, rules: Rules) -> tuple[Score, Score]:
@@ -51,3 +54,12 @@ def _ndcg_of_one(told: NDArray[np.float64], gain: NDArray[np.float64]) -> float:
     got = (gain[np.argsort(-told, kind="stable")][:_TOP] * discount).sum()
     best = (np.sort(gain)[::-1][:_TOP] * discount).sum()
     return float(got / best) if best > 0 else 1.0
+
+
+def standings(scores: Mapping[str, Score]) -> Standings:
+    """Return the teams in the order of their errors; those that agree to four digits share a place, by name."""
+    places: dict[float, list[str]] = {}
+    for team, score in sorted(scores.items()):
+        places.setdefault(float(f"{score.rmse:.{_DIGITS}g}"), []).append(team)
+    n = next(iter(scores.values())).n
+    return Standings(tuple(tuple(places[error]) for error in sorted(places)), n)

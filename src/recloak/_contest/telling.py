@@ -3,9 +3,10 @@
 Exact scores are an oracle: two submissions that differ in one cell show its rating. So
 
 1. predictions are brought inside the scale, and only a secret half of the hidden ratings counts;
-2. the mean squared error gets normal noise of the size sigma = 1.5 span^2 sqrt(submissions) / (4 n), with n ratings in
-   the half. Whoever spends all submissions of the board on one rating then knows it up to an error of three
-   eighths of the span, which says next to nothing (docs/decisions/contest-board.md has the measured attacks);
+2. the mean squared error gets normal noise of the size sigma = 1.5 max(span / 4, step) span sqrt(submissions) / n, with
+   n ratings in the half and a step between two of the scale. Whoever spends all submissions of the board on one rating
+   then knows it up to an error of three eighths of the span and of one and a half steps at least, which says next to
+   nothing (docs/decisions/contest-board.md has the measured attacks);
 3. the noise comes from a secret and the submission's predictions, so that sending the same twice tells nothing new;
 4. the result is rounded, and told only if it beats the team's best by at least a step of the size of the noise, as on
    the Ladder (Blum & Hardt 2015), so that luck with the noise is not rewarded.
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from recloak._contest.model import Rules, Score
 
-NOISE = 1.5  # in units of a fourth of the span, per rating and for all submissions together
+NOISE = 1.5  # in units of a fourth of the span or of a step, per rating and for all submissions together
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Telling:
 
 def telling_of(rules: Rules, n_board: int, typical: float) -> Telling:
     """Return how scores are told on a half of ``n_board`` ratings, at a typical root mean squared error."""
-    sigma = NOISE * rules.span**2 * math.sqrt(rules.submissions) / (4 * max(n_board, 1))
+    sigma = NOISE * rules.unsure * rules.span * math.sqrt(rules.submissions) / max(n_board, 1)
     of_root = sigma / (2 * max(typical, 1e-9))
     # By the rules alone: places that followed the exact score would tell which side of a border it lies on.
     usual = sigma / (rules.span / 2)

@@ -11,7 +11,9 @@ from recloak._library.arguments import as_path, diversity_text
 from recloak._releases.options import PublishOptions
 
 if TYPE_CHECKING:
-    from recloak._contest.model import Board, Contest, SubmissionScore
+    from collections.abc import Mapping
+
+    from recloak._contest.model import Board, Contest, Standings, SubmissionScore
     from recloak._core.randomness import Rng
     from recloak._library.sources import PathLike, RatingsLike
     from recloak._releases.model.release_format import Diversity
@@ -109,6 +111,7 @@ def score(
     board: PathLike | None = None,
     team: str | None = None,
     day: date | str | None = None,
+    exact: bool = False,
 ) -> SubmissionScore:
     """Score a submission: exactly for the owner, or for a team by the rules of the board.
 
@@ -125,11 +128,14 @@ def score(
         The name of the team, with ``board``.
     day
         The day of the submission, by default today (UTC).
+    exact
+        Return exact scores on both halves, for the owner's eyes alone: those of two submissions that differ in a few
+        cells show the ratings there, during the contest and after it. `final` gives the order of the teams instead.
 
     Returns
     -------
     SubmissionScore
-        Exact scores on both halves, or with ``board`` the score that is told.
+        With ``board`` the score that is told, or exact scores.
 
     Raises
     ------
@@ -143,13 +149,15 @@ def score(
     >>> import recloak
     >>> ratings = recloak.synth(users=60, items=40, ratings=900, seed=1)
     >>> made = recloak.contest.prepare(ratings, "contest", k=3, seed=1)
-    >>> recloak.contest.score("contest/baseline.csv", "contest-private").board.coverage
+    >>> recloak.contest.score("contest/baseline.csv", "contest-private", exact=True).board.coverage
     1.0
     >>> recloak.contest.score("contest/baseline.csv", "contest-private", board="board.db", team="baseline").improved
     True
     """
     if (board is None) != (team is None):
         raise OptionError("board=... and team=... go together")
+    if (board is None) != exact:
+        raise OptionError("pass board=... and team=... to tell a score, or exact=True for the owner's eyes alone")
     from recloak._contest.answer_key import mark_of, read_key
     from recloak._contest.board import BoardStore, check_team
     from recloak._contest.model import SubmissionScore
@@ -161,13 +169,57 @@ def score(
     if team is not None:
         check_team(team)
     predictions = read_submission(as_path("submission", submission), rules)
-    exact, final = score_submission(predictions, answers, rules)
+    on_board, deciding = score_submission(predictions, answers, rules)
     if board is None or team is None:
-        return SubmissionScore(exact, final)
-    told = noisy_score(exact, filled(predictions, rules), rules)
+        return SubmissionScore(on_board, deciding)
+    told = noisy_score(on_board, filled(predictions, rules), rules)
     with BoardStore(_place(board), contest=mark_of(rules), submissions=rules.submissions) as store:
-        shown, improved = store.add(team, _day(day), told, rules, exact.n)
+        shown, improved = store.add(team, _day(day), told, rules, on_board.n)
     return SubmissionScore(team=team, told=shown, improved=improved)
+
+
+def final(submissions: Mapping[str, PathLike], private: PathLike) -> Standings:
+    """Return the order of the teams on the half that decides, without any score.
+
+    Parameters
+    ----------
+    submissions
+        The last submission of each team, by the team's name.
+    private
+        The private folder of the contest.
+
+    Returns
+    -------
+    Standings
+        The teams, the smallest error first; errors that agree to four digits share a place.
+
+    Raises
+    ------
+    InputError
+        If a submission or the private folder cannot be used.
+
+    Examples
+    --------
+    >>> import recloak
+    >>> ratings = recloak.synth(users=60, items=40, ratings=900, seed=1)
+    >>> made = recloak.contest.prepare(ratings, "contest", k=3, seed=1)
+    >>> recloak.contest.final({"baseline": "contest/baseline.csv"}, "contest-private").places
+    (('baseline',),)
+    """
+    if not submissions:
+        raise OptionError("submissions must name at least one team")
+    from recloak._contest.answer_key import read_key
+    from recloak._contest.board import check_team
+    from recloak._contest.scoring import score_submission, standings
+    from recloak._contest.submissions import read_submission
+
+    rules, answers = read_key(as_path("private", private))
+    errors = {}
+    for team, path in submissions.items():
+        check_team(team)
+        predictions = read_submission(as_path("submission", path), rules)
+        errors[team] = score_submission(predictions, answers, rules)[1]
+    return standings(errors)
 
 
 def board(store: PathLike) -> Board:

@@ -13,18 +13,20 @@ from recloak._cli.common import emit_json, json_option
               help="The private folder of the contest.")  # fmt: skip
 @click.option("--board", metavar="STORE", help="Add it to this board: a file or a postgresql:// address.")
 @click.option("--team", metavar="NAME", help="The team whose submission it is, with --board.")
+@click.option("--exact", is_flag=True, help="Print exact scores, for the owner's eyes alone.")
 @click.option("--day", metavar="DATE", help="The day of the submission, such as 2026-01-31. [default: today]")
 @json_option
 def command(
-    submission: Path, private: Path, board: str | None, team: str | None, day: str | None, as_json: bool
+    submission: Path, private: Path, board: str | None, team: str | None, exact: bool, day: str | None, as_json: bool
 ) -> None:
-    """Score SUBMISSION exactly, for the owner's eyes; with --board and --team add it and print what the team may know.
+    """Add SUBMISSION to a board (--board and --team) and print what the team may know; or score it with --exact.
 
-    Never show exact scores to participants: two that differ in one cell give a rating away.
+    Never show exact scores to anybody, not even in the end: two that differ in one cell give a rating away. Print the
+    final order of the teams with contest final.
     """
     from recloak import contest
 
-    found = contest.score(submission, private, board=board, team=team, day=day)
+    found = contest.score(submission, private, board=board, team=team, day=day, exact=exact)
     if as_json:
         emit_json(found.to_json())
     elif found.board is None or found.final is None:
