@@ -43,8 +43,12 @@ class BoardStore:
         """Open a board; with ``contest``, the mark of a contest, a new one is made where there is none."""
         self.name, url = _address(where, create=contest is not None)
         self._engine = _engine(url, self.name)
-        with self._writing() as connection:
-            _prepare(connection, self.name, contest, submissions)
+        try:
+            with self._writing() as connection:
+                _prepare(connection, self.name, contest, submissions)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close the database."""
