@@ -15,7 +15,7 @@ from recloak._attacks.model import Public
 from recloak._attacks.options import AuditOptions
 from recloak._attacks.public_view import ReleaseView
 from recloak._attacks.table_fit import fit_rows
-from recloak._attacks.two_samples import auc, auc_share, found_at
+from recloak._attacks.two_samples import auc, auc_share, auc_within, found_at
 from recloak._ratings.model import Ratings, Scale
 
 K, N_GROUPS, N_ITEMS, RANK = 4, 150, 260, 3
@@ -89,6 +89,42 @@ def test_labels_of_the_model_alone_are_not(world, name):
 def test_a_release_that_only_says_that_its_labels_are_of_the_model_is_breached(world):
     lying = ReleaseView(world.raters.public, {**world.raters.manifest, "labels": "model"})
     assert "breached" in {one.verdict for one in attacked(world, lying, "insider")}
+
+
+def test_items_that_fit_worse_than_others_tell_nothing_of_their_cells(world):
+    """Rare items have labels of their mean alone, so residuals tell items apart and no cell of an item from another."""
+    table = world.model.public.labels.reshape(N_ITEMS, N_GROUPS).T.astype(np.float64)
+    rough = np.random.default_rng(2).normal(0, 0.1, table.shape)
+    often = world.ratings.popularity >= np.median(world.ratings.popularity)
+    shown = ReleaseView(padded(np.where(often, table + rough, table.mean(axis=0))).public, world.model.manifest)
+    found = attacked(world, shown, "residual")[0]
+    assert found.details["release"]["told_across_items"] > 0.6
+    assert found.details["release"]["told_by_popularity"] > 0.8
+    assert found.verdict != "breached"
+    moved = np.where(world.n_raters >= 2, world.raters.public.labels.reshape(N_ITEMS, N_GROUPS).T - table, 0)
+    leaking = padded(np.where(often, table + moved, table.mean(axis=0)))
+    found = attacked(world, ReleaseView(leaking.public, world.model.manifest), "residual")[0]
+    assert (found.verdict, found.release.low > 0.7) == ("breached", True)
+
+
+def test_the_area_within_columns_is_the_share_of_pairs_of_one_column_in_order():
+    rng = np.random.default_rng(3)
+    scores, kind = rng.integers(0, 5, (30, 4)).astype(float), rng.random((30, 4)) < 0.4
+    scores[:, 1] += 100  # what differs between columns does not count
+    kind[:, 3] = True
+    scores[:5, 2] = np.nan
+    pairs = [
+        (np.sign(scores[i, c] - scores[j, c]) + 1) / 2
+        for c in range(4)
+        for i in np.flatnonzero(kind[:, c] & ~np.isnan(scores[:, c]))
+        for j in np.flatnonzero(~kind[:, c] & ~np.isnan(scores[:, c]))
+    ]
+    found = auc_within(scores, kind)
+    assert found.rate == pytest.approx(np.mean(pairs))
+    assert found.low < found.rate < found.high
+    one = auc_within(scores[:, :1], kind[:, :1])
+    usual = auc_share(scores[kind[:, 0], 0], scores[~kind[:, 0], 0])
+    assert (one.rate, one.low, one.high, one.n) == pytest.approx((usual.rate, usual.low, usual.high, usual.n))
 
 
 def test_the_fit_is_the_model_and_its_residuals_are_the_ratings(world):

@@ -35,7 +35,7 @@ def test_publish_then_verify_from_the_command_line(source, tmp_path, capsys):
     assert json.loads((out / "manifest.json").read_text())["grid"] == 1.0
     assert run(["verify", str(out), "--original", str(source), "--json"]) == 0
     assert set(json.loads(capsys.readouterr().out)) == {
-        "verdict", "k_required", "k_found", "n_users", "n_groups", "problems", "content",
+        "verdict", "k_required", "k_found", "n_users", "n_groups", "problems", "content", "drawn", "proved",
     }  # fmt: skip
     assert run(["verify", str(out), "--k", "25"]) == 1
     assert capsys.readouterr().out.startswith("fail: k required 25")

@@ -86,6 +86,22 @@ def test_any_source_gives_a_release_that_its_verifier_passes(tmp_path_factory, s
     assert set(rows["rating"].unique()) <= set(ratings.values.tolist())
 
 
+def test_the_verdict_says_that_drawn_rows_are_not_shared(ratings, tmp_path, capsys):
+    from recloak._cli.main import run
+
+    folder = tmp_path / "out"
+    recloak.publish(ratings, folder, k=3, mode="sampled", seed=1)
+    verdict = recloak.verify(folder)
+    assert verdict.drawn
+    assert "k required" not in repr(verdict)
+    assert "not k-anonymity" in verdict.proved == verdict.to_json()["proved"]
+    assert run(["verify", str(folder)]) == 0
+    told = capsys.readouterr().out
+    assert "groups of at least 3 required" in told
+    assert verdict.proved in told
+    assert "k required" not in told
+
+
 def test_the_verifier_refuses_groups_that_are_too_small_or_empty(ratings, tmp_path):
     folder = tmp_path / "out"
     recloak.publish(ratings, folder, k=4, mode="sampled", seed=SEED, format="csv")

@@ -138,7 +138,7 @@ def test_a_claim_above_what_is_found_fails_even_when_sealed(lawful, tmp_path):
 def test_the_json_has_the_published_form(lawful):
     assert verify(lawful[2]).to_mapping() == {
         "verdict": "pass", "k_required": 3, "k_found": 3, "n_users": 12, "n_groups": 4, "problems": [],
-        "content": False,
+        "content": False, "drawn": False, "proved": "Every row is shared by at least 3 people.",
     }  # fmt: skip
 
 

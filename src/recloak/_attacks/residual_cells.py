@@ -3,6 +3,9 @@
 A padded label with enough raters is the group's mean prediction plus the raters' surprises divided by the group's size.
 The predictions are low rank and the surprises are not, so a robust fit (`table_fit`) tells them apart, from the release
 alone. The flagged cells then win bets on rare items, where popularity says little.
+
+How well a label fits also depends on the item: items of which little is known fit best, and have few raters. Whoever
+knows how popular each item is knows that much without looking at a label, so only cells of one item are compared.
 """
 
 from dataclasses import dataclass
@@ -16,7 +19,7 @@ from recloak._attacks.link import N_BETS, best_bets, bets_won
 from recloak._attacks.model import Hits, Line, People, Public
 from recloak._attacks.released_cells import members_of, rows_of
 from recloak._attacks.table_fit import Floats, fit_of
-from recloak._attacks.two_samples import auc_share
+from recloak._attacks.two_samples import auc, auc_within
 from recloak._core.errors import InputError
 from recloak._core.intervals import wilson
 from recloak._ratings.model import Ratings
@@ -55,24 +58,37 @@ def residual(public: Public, ratings: Ratings, targets: NDArray[np.integer]) -> 
     profiles, place = np.unique(public.owner[targets], return_inverse=True)
     cells = flag_cells(public, ratings, profiles)
     released = ~np.isnan(cells.residuals)
-    real, shown = (cells.n_raters >= 2)[released], cells.residuals[released]
-    flagged = cells.flagged[released]
-    some = slice(None, None, len(shown) // _SOME_CELLS + 1)
+    real, flagged = (cells.n_raters >= 2)[released], cells.flagged[released]
     if not real.any():
         raise InputError("no released cell has two raters")
-    told = auc_share(shown[some][real[some]], shown[some][~real[some]])
+    some = slice(None, None, cells.residuals.size // _SOME_CELLS + 1)  # of the items
+    told = auc_within(cells.residuals[:, some], (cells.n_raters >= 2)[:, some])
     details = {
         "flagged_cells": float(flagged.mean()),
         "flagged_found": float(flagged[real].mean()),
         "cells_with_two_raters": float(real.mean()),
         "members_who_rated_flagged": _share_of_members(public, profiles, cells),
         "rank": len(fit_of(public).basis),
+        **_across_items(cells, released, ratings.popularity),
     }
     lines = (
         _flagged_right(cells, released),
         _rare_bets(ratings, targets, cells, place),
     )
     return Hits(user=told, details=details, people=_risks(ratings, targets, cells, place)), lines
+
+
+def _across_items(
+    cells: FlaggedCells, released: NDArray[np.bool_], popularity: NDArray[np.integer]
+) -> dict[str, float]:
+    """Return how well cells of any items are told apart by their residuals, and by the items' popularity alone."""
+    some = np.flatnonzero(released)[:: cells.residuals.size // _SOME_CELLS + 1]
+    real, residuals = (cells.n_raters >= 2).ravel()[some], cells.residuals.ravel()[some]
+    popular = popularity[some % cells.residuals.shape[1]].astype(np.float64)
+    if real.all() or not real.any():
+        return {}
+    return {"told_across_items": auc(residuals[real], residuals[~real]),
+            "told_by_popularity": auc(popular[real], popular[~real])}  # fmt: skip
 
 
 def _share_of_members(public: Public, profiles: NDArray[np.integer], cells: FlaggedCells) -> float:
@@ -123,7 +139,7 @@ ATTACK = Attack(
     title="Which labels were moved by real ratings? (residual)",
     short="residual",
     attacker="fits a low-rank model to the released table and flags the cells that it cannot explain",
-    unit="chance that a cell with two or more raters stands out more than another (AUC)",
+    unit="chance that a cell with two or more raters stands out more than another of the same item (AUC)",
     baseline="a coin",
     criterion="inference",
     actor="public",
@@ -135,6 +151,8 @@ ATTACK = Attack(
         "members_who_rated_flagged": "Members of the group who rated a flagged cell",
         "flagged_right": "Flagged cells that have two or more raters",
         "rare_bets_won": "Ten bets on rare items, group known",
+        "told_across_items": "The same for cells of any two items (AUC)",
+        "told_by_popularity": "Cells of any two items told apart by popularity alone (AUC)",
         "rank": "Rank of the fit",
     },
     order=75,

@@ -25,6 +25,8 @@ _MOST_ROWS, _MOST_CELLS = 1_000, 40_000_000
 _MOST_RANK, _SPARSE_RANK = 80, 5
 _FIRST_RANK, _GROWTHS, _ROUNDS, _LAST_ROUNDS = 6, 8, 2, 6
 _MANY_REPLACED = 0.3
+_SAMPLED = 400_000  # cells looked at for a median or a spread
+_LOOKED_AT = 200  # rows, to see how much the labels of an item differ
 _ABOVE_NOISE = 1.8  # a direction counts if its singular value exceeds the largest of pure noise by this factor
 
 _FITS: "WeakKeyDictionary[Public, TableFit]" = WeakKeyDictionary()
@@ -138,16 +140,34 @@ def _weighted_line(given: Floats, labels: Floats, start: Floats, cut: float) -> 
 
 def _refine(rows: Floats, filled: Floats, basis: Floats, n_rounds: int) -> tuple[TableFit, Floats]:
     """Repeat: turn the directions towards the table, and replace what does not fit by the fit."""
-    ends = float(np.nanmin(rows)), float(np.nanmax(rows))
+    ends, lively = (float(np.nanmin(rows)), float(np.nanmax(rows))), _lively(rows)
     for _ in range(n_rounds):
         means = filled.mean(axis=0)
         centred = filled - means
         basis = _orthonormal((centred @ basis.T).T @ centred)
         predicted = means + (centred @ basis.T) @ basis
-        spread = float(np.nanmedian(np.abs(_sample(rows) - _sample(predicted))))
-        fit = TableFit(means, basis, spread, *ends)
+        fit = TableFit(means, basis, _spread(rows, predicted, lively), *ends)
         filled = fit.without_outliers(rows, predicted)
     return fit, filled
+
+
+def _lively(rows: Floats) -> NDArray[np.bool_]:
+    """Return the half of the items whose labels differ most: those of the others may fit for want of a difference."""
+    some = rows[:: len(rows) // _LOOKED_AT + 1]
+    apart = np.nan_to_num(some - _column_means(some))
+    spread = np.square(apart).sum(axis=0) / np.maximum((~np.isnan(some)).sum(axis=0), 1)
+    return np.asarray(spread >= np.median(spread))
+
+
+def _spread(rows: Floats, predicted: Floats, lively: NDArray[np.bool_]) -> float:
+    """Return the median absolute residual of all labels or of the lively items, whichever is larger.
+
+    Where most items have next to the same label in every row, a median over all would be next to nothing, and whatever
+    the other items show would be taken for outliers and replaced.
+    """
+    residuals = np.abs(_sample(rows) - _sample(predicted))
+    of_lively = residuals[lively[_sample_places(rows.size) % rows.shape[1]]]
+    return float(max(np.nanmedian(residuals), np.nanmedian(of_lively) if np.isfinite(of_lively).any() else 0.0))
 
 
 def _more_directions(filled: Floats, fit: TableFit, room: int, rng: np.random.Generator) -> Floats:
@@ -175,7 +195,12 @@ def _orthonormal(directions: Floats) -> Floats:
 
 def _sample(table: Floats) -> Floats:
     """Return every so many cells of a table: enough for a median or a spread."""
-    return table.ravel()[:: table.size // 400_000 + 1]
+    return table.ravel()[:: table.size // _SAMPLED + 1]
+
+
+def _sample_places(size: int) -> NDArray[np.int64]:
+    """Return which cells of a table `_sample` takes."""
+    return np.arange(0, size, size // _SAMPLED + 1)
 
 
 def _column_means(rows: Floats) -> Floats:

@@ -26,6 +26,33 @@ def auc_share(yes: NDArray[np.floating], no: NDArray[np.floating]) -> Share:
     return Share(rate, max(rate - reach, 0.0), min(rate + reach, 1.0), len(yes) + len(no))
 
 
+def auc_within(scores: NDArray[np.floating], kind: NDArray[np.bool_]) -> Share:
+    """Return the chance that a case of the kind scores above another one of its column, with its 95 % interval.
+
+    Both are (n_cases, n_columns), scores nan where there is no case. What differs between columns alone says nothing:
+    all pairs of one column are counted, so each column weighs as many pairs as it has.
+    """
+    above, pairs, variance = 0.0, 0, 0.0
+    for column in range(scores.shape[1]):
+        here = ~np.isnan(scores[:, column])
+        yes, no = scores[here & kind[:, column], column], scores[here & ~kind[:, column], column]
+        if not (n_pairs := len(yes) * len(no)):
+            continue
+        above_no, below_yes = _share_below(yes, no), 1 - _share_below(no, yes)
+        above, pairs = above + n_pairs * float(above_no.mean()), pairs + n_pairs
+        variance += n_pairs**2 * (_spread(above_no) / len(yes) + _spread(below_yes) / len(no))
+    if not pairs:
+        raise InputError("no column has two kinds of cases to tell apart")
+    rate, reach = above / pairs, Z_95 * float(np.sqrt(variance)) / pairs
+    return Share(rate, max(rate - reach, 0.0), min(rate + reach, 1.0), int((~np.isnan(scores)).sum()))
+
+
+def _share_below(some: NDArray[np.floating], others: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return for each of some scores which share of the others lies below it, equal ones counting half."""
+    ordered = np.sort(others)
+    return (np.searchsorted(ordered, some, "left") + np.searchsorted(ordered, some, "right")) / (2 * len(others))
+
+
 def _ranks(scores: NDArray[np.floating]) -> NDArray[np.float64]:
     """Return the ranks from 1 on; since scipy 1.18 those of 32-bit scores are 32-bit too, which loses digits."""
     return np.asarray(scipy.stats.rankdata(scores.astype(np.float64)))

@@ -47,6 +47,8 @@ def command(folder: Path, original: str | None, as_json: bool, **given: Any) -> 
         emit_json(verdict.to_mapping())
     else:
         click.echo(_summary(verdict))
+        if verdict.drawn and verdict.proved:
+            click.echo(f"  {verdict.proved}")
         for problem in verdict.problems:
             click.echo(f"  - {problem}")
         for claim in verdict.unchecked:
@@ -63,7 +65,7 @@ def _summary(verdict: "recloak.Verdict") -> str:
     if verdict.k_found is None:
         return f"{verdict.verdict}: nothing is known of its rows, because of this:"
     return (
-        f"{verdict.verdict}: k required {verdict.k_required}, found {verdict.k_found}; "
+        f"{verdict.verdict}: {', '.join(verdict.counts)}; "
         f"{verdict.n_users} users in {verdict.n_groups} groups"
         f"{' (content only: how the files are written was not judged)' if verdict.content else ''}"
     )

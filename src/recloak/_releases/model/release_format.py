@@ -132,6 +132,7 @@ class Verdict(Tabular):
     unchecked: tuple[str, ...] = ()  # what the release promises about its source, where none was given
     content: bool = False  # whether only the content was judged, and not how the files are written
     signed_by: str | None = None  # fingerprint of the owner's key, where a signature was checked and is right
+    drawn: bool = False  # whether rows were drawn for groups: ``k_found`` then counts the rows of the smallest group
 
     def __repr__(self) -> str:
         told = [plural(len(self.problems), "problem")] if self.problems else []
@@ -141,7 +142,26 @@ class Verdict(Tabular):
         if self.n_users is None:
             return counted(self, self.verdict, *told)
         groups = f"{plural(self.n_users, 'user')} in {plural(self.n_groups or 0, 'group')}"
-        return counted(self, self.verdict, f"k required {self.k_required}", f"found {self.k_found}", groups, *told)
+        return counted(self, self.verdict, *self.counts, groups, *told)
+
+    @property
+    def counts(self) -> tuple[str, str]:
+        """What was required and what was found, in words that say what the number counts."""
+        if self.drawn:
+            return f"rows drawn for groups of at least {self.k_required} required", f"smallest group {self.k_found}"
+        return f"k required {self.k_required}", f"found {self.k_found}"
+
+    @property
+    def proved(self) -> str:
+        """What the files prove, in a sentence; empty where they prove nothing."""
+        if self.k_found is None or not self.passed:
+            return ""
+        if self.drawn:
+            return (
+                f"Every row was drawn for a group of at least {self.k_found} people. Rows of a group may differ, so "
+                "this is not k-anonymity: no row is shown to be shared by anybody."
+            )
+        return f"Every row is shared by at least {self.k_found} people."
 
     @property
     def passed(self) -> bool:
@@ -155,7 +175,7 @@ class Verdict(Tabular):
 
     def to_mapping(self) -> dict[str, Any]:
         """Return the JSON of ``recloak verify``."""
-        found = {"verdict": self.verdict, **asdict(self), "problems": list(self.problems)}
+        found = {"verdict": self.verdict, **asdict(self), "problems": list(self.problems), "proved": self.proved}
         left_out = ("unchecked",) if self.signed_by is not None else ("unchecked", "signed_by")
         return {name: value for name, value in found.items() if name not in left_out}
 

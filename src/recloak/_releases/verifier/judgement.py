@@ -145,8 +145,9 @@ def _judge(claims: Claims, required: int, totals: Totals) -> Verdict:
         few = "a group has" if claims.is_drawn else "a row is shared by"
         problems.append(f"k must be at least {required}, but {few} only {totals.k} users")
     return Verdict(
-        required, totals.k, totals.n_users, _n_groups(claims, totals), tuple(problems), content=claims.content
-    )
+        required, totals.k, totals.n_users, _n_groups(claims, totals), tuple(problems), content=claims.content,
+        drawn=claims.is_drawn,
+    )  # fmt: skip
 
 
 def _n_groups(claims: Claims, totals: Totals) -> int:
