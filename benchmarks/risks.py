@@ -1,6 +1,7 @@
 """Risks of padded and pure releases of one source: the figures of docs/benchmarks.md, by the audit's own attackers.
 
-python -m benchmarks risks ML-1M            padded, k = 5: labels of the model and of the raters, people held out
+python -m benchmarks risks ML-1M            padded, k = 5: labels of the model and of the raters, people held out;
+                                            errors at k = 20 and 50
 python -m benchmarks risks ML-1M K [RANK]   padded with labels of the model at another k or rank
 """
 
@@ -30,6 +31,8 @@ from recloak._releases.publishing import publish
 
 SHOWN = ("membership", "residual", "insider", "insider-fit", "link", "likelihood")
 
+DETAILS = ("link_auc", "link_auc_by_popularity", "told_by_label", "told_across_items", "told_by_popularity")
+
 
 def main(arguments: list[str]) -> None:
     """Print the figures."""
@@ -42,6 +45,10 @@ def main(arguments: list[str]) -> None:
     rest, probe = hold_out(inside, 0.1, rng=7)
     plain = pad(rest, PadOptions(rank=rank), rng=7).predict(probe.users, probe.items)
     print(f"{inside.n_users} people published, {strangers.n_users} held out; model alone {_rmse(plain, probe):.4f}")
+    if len(arguments) == 1:
+        for larger in (20, 50):
+            error = target_deviation(_shown(rest, "model", larger, rank).public, probe).rmse
+            print(f"target deviation at k = {larger}: {error:.4f}", flush=True)
     for labels in ("model", "raters") if len(arguments) == 1 else ("model",):
         print(labels, json.dumps(measured(inside, strangers, rest, probe, labels, k, rank), indent=1), flush=True)
 
@@ -79,6 +86,8 @@ def _figures(outcome: Any) -> dict[str, Any]:
     share, group = outcome.release, outcome.group
     lines = {line.name: [round(line.share.rate, 3), round(line.baseline, 3)] for line in outcome.lines}
     rates = {} if share is None else {"rate": round(share.rate, 3), "baseline": round(outcome.baseline, 3)}
+    told = outcome.details.get("release", {})
+    rates |= {name: round(told[name], 3) for name in DETAILS if name in told}
     return {**rates, **({} if group is None else {"group": round(group.rate, 3)}), **lines, "verdict": outcome.verdict}
 
 

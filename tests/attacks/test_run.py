@@ -324,3 +324,12 @@ def test_the_people_at_the_greatest_risk_come_first_and_each_once():
         "max": 0.9, "people": 3,
         "quantiles": {f"{100 * q:g} %": float(np.quantile(people.risks, q)) for q in (0.5, 0.9, 0.99)},
     }  # fmt: skip
+
+
+def test_a_line_below_its_own_baseline_reports_the_baseline_and_bounds_nothing():
+    worse = Line("bets", wilson(10, 1000), 0.3).to_json(0.3 + MARGIN)
+    assert (worse["rate"], worse["verdict"]) == (0.3, "not measured")
+    assert "0.0100" in worse["reason"]
+    by_chance = Line("bets", wilson(29, 100), 0.3).to_json(0.3 + MARGIN)
+    assert (by_chance["rate"], by_chance["verdict"]) == (0.3, "bounded")
+    assert "reason" not in Line("bets", wilson(31, 100), 0.3).to_json(0.3 + MARGIN)

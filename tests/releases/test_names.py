@@ -18,6 +18,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "k": {"k": 6},
     "mode": {"mode": "pure"},
+    "drawn rows": {"mode": "sampled"},
+    "other drawn rows": {"mode": "sampled", "k": 6},
     "labels": {"labels": "raters"},
     "raters": {"labels": "raters", "min_raters": 3},
     "grid": {"grid": 0.5},
@@ -28,6 +30,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "padder": {"padder": lambda ratings: flat(ratings, 3.0)},
     "another padder": {"padder": lambda ratings: flat(ratings, 2.5)},
 }
+OTHER_FILES = (("long", "parquet"), ("grouped", "csv"), ("factors", "parquet"), ("factors", "csv"))
 USERS, ITEMS, VALUES = [0, 0, 1, 1, 2], [0, 1, 0, 1, 1], [1.0, 2, 3, 4, 5]
 
 
@@ -48,7 +51,7 @@ def who_is_who(layout: str | None = None, file_format: str = "parquet", **option
 
 def test_joining_two_releases_of_one_seed_by_name_is_no_better_than_chance():
     found = {name: who_is_who(**options) for name, options in VARIANTS.items()}
-    found |= {f"{one} {other}": who_is_who(one, other) for one, other in (("long", "parquet"), ("grouped", "csv"))}
+    found |= {f"{one} {other}": who_is_who(one, other) for one, other in OTHER_FILES}
     fewer = PEOPLE.where(np.arange(PEOPLE.n_ratings) != 7)
     found["ratings"] = dict(recloak.publish(fewer, seed=1).mapping().select("user_id", "user").iter_rows())
     for one, other in combinations(found, 2):

@@ -11,7 +11,7 @@ from recloak._attacks.attack import NEEDS, NO_NUMBERS, Attack, Kind, Varied
 from recloak._attacks.attack_input import AttackInput, Findings, OwnerKnowledge
 from recloak._attacks.audit_result import Audit
 from recloak._attacks.gate import Gate, named_by, pass_gate, require_acceptable
-from recloak._attacks.model import MARGIN, Hits, Knowledge, Line, Outcome, Verdict, judge
+from recloak._attacks.model import MARGIN, Hits, Knowledge, Line, Outcome, at_baseline, judge
 from recloak._attacks.options import AuditOptions
 from recloak._attacks.public_view import ReleaseView, see_original
 from recloak._core.errors import InputError, OptionError
@@ -59,7 +59,7 @@ def audit(
     outcomes = []
     with task("attacking", len(runs)) as advance:
         for blank, each in runs:
-            outcomes.append(replace(_measured(blank, each), seed=source.seed))
+            outcomes.append(replace(run_attack(blank, each), seed=source.seed))
             advance(1)
     passages = tuple(pass_gate(gate, outcomes) for gate in gates)
     return Audit(tuple(outcomes), passages, source.seed, accepted=accepted)
@@ -149,7 +149,7 @@ def _bound(attack: Attack, k: int, baseline: float) -> float:
             raise FindingError(f"this version of recloak cannot judge an attack of the kind {attack.kind!r}")
 
 
-def _measured(blank: Outcome, given: AttackInput) -> Outcome:
+def run_attack(blank: Outcome, given: AttackInput) -> Outcome:
     """Run one attack; whatever stops it, the risk is then not measured, never small.
 
     An attack may raise an `InputError` to say that these ratings cannot be attacked so. Everything else is a defect of
@@ -212,19 +212,9 @@ def _with_verdict(measured: Outcome) -> Outcome:
     if "breached" in verdicts:
         return replace(measured, verdict="breached")
     if measured.attack.kind is Kind.TELLS_CELLS and share.rate < measured.baseline:
-        return _worse_than_baseline(measured, share)
+        shown, verdict, reason = at_baseline(share, measured.baseline)
+        return replace(measured, verdict=verdict, release=shown, reason=reason)
     return replace(measured, verdict="bounded")
-
-
-def _worse_than_baseline(measured: Outcome, share: Share) -> Outcome:
-    verdict: Verdict = "not measured" if share.high < measured.baseline else "bounded"
-    base = measured.baseline
-    return replace(
-        measured,
-        verdict=verdict,
-        release=Share(base, min(share.low, base), max(share.high, base), share.n),
-        reason=f"the attack got {share.rate:.4f}, less than its own baseline, which is reported instead",
-    )
 
 
 def _checked_lines(found: Findings) -> tuple[Line, ...]:

@@ -173,6 +173,16 @@ def coded(labels: NDArray[np.float32]) -> tuple[NDArray[np.unsignedinteger], NDA
     return codes, values.astype(np.float32)
 
 
+def at_baseline(share: Share, baseline: float) -> tuple[Share, Verdict, str]:
+    """Return what is reported of an attack that does worse than its own baseline: the baseline, the verdict and why.
+
+    Somebody who guesses without the release does better. If that is no chance the attack shows nothing at all.
+    """
+    shown = Share(baseline, min(share.low, baseline), max(share.high, baseline), share.n)
+    reason = f"the attack got {share.rate:.4f}, less than its own baseline, which is reported instead"
+    return shown, "not measured" if share.high < baseline else "bounded", reason
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A further figure of an attack, held like its success against its own baseline."""
@@ -182,8 +192,12 @@ class Line:
     baseline: float
 
     def to_json(self, bound: float) -> dict[str, Any]:
-        """Return the line as plain values, judged by a bound."""
-        return {**self.share.to_json(), "baseline": self.baseline, "bound": bound, "verdict": judge(self.share, bound)}
+        """Return the line as plain values, judged by a bound; one below its baseline says so and bounds nothing."""
+        share, verdict, reason = self.share, judge(self.share, bound), ""
+        if share.rate < self.baseline:
+            share, verdict, reason = at_baseline(share, self.baseline)
+        told = {**share.to_json(), "baseline": self.baseline, "bound": bound, "verdict": verdict}
+        return {**told, "reason": reason} if reason else told
 
 
 @dataclass(frozen=True, eq=False, slots=True)

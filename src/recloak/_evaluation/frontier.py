@@ -6,7 +6,7 @@ All points share one split: they are scored on the same held-out ratings and dif
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,9 +22,11 @@ from recloak._core.progress import task
 from recloak._core.randomness import Randomness
 from recloak._core.results import Result, counted, plural, table_of
 from recloak._evaluation.deviation import target_deviation
+from recloak._evaluation.frontier_risks import MEASURES, Measure, risks_of
 from recloak._evaluation.holdout import Probe, hold_out, publish_temporarily
 from recloak._evaluation.model import Accuracy, accuracy_of
 from recloak._evaluation.options import FrontierOptions
+from recloak._evaluation.private_baselines import PrivacyBaseline, privacy_baselines
 from recloak._evaluation.recommenders import as_training_set, fit_factors, fit_item_mean
 from recloak._ratings.model import Ratings
 from recloak._releases.options import PublishOptions
@@ -45,6 +47,7 @@ class FrontierPoint:
     popular: float  # bets won by betting on the most popular items
     trained: Accuracy  # of a factorisation trained on the release
     own: Accuracy  # of the profile of a user's own group (target deviation)
+    measures: dict[str, Measure] = field(default_factory=dict)  # by name; `frontier_risks.MEASURES` has the words
 
     def to_json(self) -> dict[str, Any]:
         """Return the point as a dict that `from_json` reads."""
@@ -55,7 +58,8 @@ class FrontierPoint:
         """Return the point that `to_json` wrote."""
         shares = {name: None if fields[name] is None else Share(**fields[name]) for name in ("named", "group", "bets")}
         errors = {name: Accuracy(**fields[name]) for name in ("trained", "own")}
-        return cls(**{**fields, **shares, **errors})
+        measures = {name: Measure(**one) for name, one in fields["measures"].items()}
+        return cls(**{**fields, **shares, **errors, "measures": measures})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -70,6 +74,8 @@ class Frontier(Result):
         One for each k and mode.
     item_mean : Accuracy
         The error of predicting the mean of each item.
+    privacy_baselines : tuple of PrivacyBaseline
+        Ratings with noise and items trained with differential privacy, each with its epsilon.
 
     Examples
     --------
@@ -83,6 +89,7 @@ class Frontier(Result):
     points: tuple[FrontierPoint, ...]
     item_mean: Accuracy
     seed: int
+    privacy_baselines: tuple[PrivacyBaseline, ...] = ()
 
     def __repr__(self) -> str:
         return counted(self, plural(len(self.points), "release"))
@@ -96,6 +103,7 @@ class Frontier(Result):
             {
                 "mode": one.mode, "k": one.k, "named": one.named.rate, "bets": one.bets.rate, "popular": one.popular,
                 "rmse_trained": one.trained.rmse, "rmse_own": one.own.rmse, "coverage": one.own.coverage,
+                **{name: one.measures[name].value if name in one.measures else None for name in MEASURES},
             }
             for one in (self.original, *self.points)
         )  # fmt: skip
@@ -104,7 +112,11 @@ class Frontier(Result):
         """Return the frontier as plain values."""
         points = [point.to_json() for point in self.points]
         baselines = {"item-mean": self.item_mean.to_json()}
-        return {"original": self.original.to_json(), "points": points, "baselines": baselines, "seed": self.seed}
+        private = [one.to_json() for one in self.privacy_baselines]
+        return {
+            "original": self.original.to_json(), "points": points, "baselines": baselines,
+            "privacy_baselines": private, "seed": self.seed,
+        }  # fmt: skip
 
 
 def frontier(
@@ -112,6 +124,7 @@ def frontier(
     wanted: Iterable[tuple[int, str]],
     *,
     options: FrontierOptions | None = None,
+    epsilons: Iterable[float] = (),
     kept: Iterable[FrontierPoint] = (),
     keep: Callable[[FrontierPoint], None] = lambda _: None,
     rng: Randomness,
@@ -132,7 +145,8 @@ def frontier(
                 keep(points[k, mode])
             advance(1)
     mean = accuracy_of(fit_item_mean(rest, rng).predict(probe.users, probe.items), probe.values)
-    return Frontier(points[1, "original"], tuple(points[one] for one in wanted), mean, rng.seed)
+    private = privacy_baselines(rest, probe, epsilons, targets=options.targets, rng=rng.child("privacy baselines"))
+    return Frontier(points[1, "original"], tuple(points[one] for one in wanted), mean, rng.seed, private)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -146,15 +160,19 @@ class _Measurements:
 
     def original(self) -> FrontierPoint:
         """Measure the original data as if it were a release."""
-        return self._measure("original", 1, see_original(self.ratings), self.ratings)
+        return self._measure("original", 1, see_original(self.ratings), self.ratings, {})
 
     def release(self, k: int, mode: str) -> FrontierPoint:
         """Publish and measure one release."""
         options = PublishOptions(k=k, mode=mode)
-        public = publish_temporarily(self.ratings, options, rng=self.rng.child(mode, k)).public
-        return self._measure(mode, k, public, as_training_set(public, self.ratings.item_ids))
+        shown = publish_temporarily(self.ratings, options, rng=self.rng.child(mode, k))
+        original = see_original(self.ratings)
+        measures = risks_of(shown, self.ratings, original, targets=self.options.targets, rng=self.rng)
+        return self._measure(mode, k, shown.public, as_training_set(shown.public, self.ratings.item_ids), measures)
 
-    def _measure(self, mode: str, k: int, public: Public, training: Ratings) -> FrontierPoint:
+    def _measure(
+        self, mode: str, k: int, public: Public, training: Ratings, measures: dict[str, Measure]
+    ) -> FrontierPoint:
         model = fit_factors(training, self.rng.child("train"))
         predicted = model.predict(public.owner[self.probe.users], self.probe.items)
         knowledge, n_targets = Knowledge(known=self.options.known), self.options.targets
@@ -163,4 +181,4 @@ class _Measurements:
         bets = link(public, self.ratings, clues.targets, k=max(k, 1)).user
         popular = betting_on_the_popular(self.ratings, np.asarray(clues.targets))
         trained, own = accuracy_of(predicted, self.probe.values), target_deviation(public, self.probe)
-        return FrontierPoint(mode, k, named.user, named.group, bets, popular, trained, own)
+        return FrontierPoint(mode, k, named.user, named.group, bets, popular, trained, own, measures)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from recloak._ratings.model import Ratings
     from recloak._report.page import Page
 
+_LARGEST_BUDGET = 500.0  # beyond, the accountant's numbers overflow, and nothing is promised any more
+
 
 def frontier(
     source: RatingsLike,
@@ -31,6 +33,7 @@ def frontier(
     holdout: float = 0.1,
     targets: int = 1000,
     known: int = 8,
+    epsilon: Iterable[float] = (1, 10),
     keep: PathLike | None = None,
     seed: int | None = None,
     rng: Rng = None,
@@ -49,6 +52,9 @@ def frontier(
         How many targets are drawn for each attack.
     known
         How many items of a target are known.
+    epsilon
+        Privacy budgets of the baselines beside the releases: ratings with Laplace noise, and item factors trained with
+        differential privacy (needs the extra ``statistics``; without it the baseline says so). Empty for none.
     keep
         A file that keeps finished points: a run that was stopped goes on where it was, and a later one with more
         values of k computes only what is new. Needs a source of files. Points of another source, other options or
@@ -75,6 +81,7 @@ def frontier(
     """
     options = FrontierOptions(holdout=holdout, targets=targets, known=known)
     modes = several("mode", mode, '["pure", "padded"]')
+    epsilons = [_budget(one) for one in epsilon]
     wanted = [(PublishOptions(k=one, mode=way).k, way) for way in modes for one in several("k", k, "[5, 10]")]
     from recloak._core.randomness import seed_or_rng
     from recloak._evaluation.frontier import frontier as measure
@@ -83,9 +90,9 @@ def frontier(
     given, generator = seed is not None or rng is not None, seed_or_rng(seed, rng)
     files, ratings = as_source(source), explicit_ratings(source, "frontier")
     if keep is None:
-        found = measure(ratings, wanted, options=options, rng=generator)
+        found = measure(ratings, wanted, options=options, epsilons=epsilons, rng=generator)
     else:
-        found = _kept(_opened(keep, files, options, given, generator), ratings, wanted, options)
+        found = _kept(_opened(keep, files, options, given, generator), ratings, wanted, options, epsilons)
     return replace(found, draw=drawn_by(_page, options=options, origin=origin_of(source)))
 
 
@@ -104,7 +111,15 @@ def _opened(keep: PathLike, files: Source | None, options: FrontierOptions, give
     return kept
 
 
-def _kept(kept: KeptPoints, ratings: Ratings, wanted: list[tuple[int, str]], options: FrontierOptions) -> Frontier:
+def _budget(epsilon: float) -> float:
+    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not 0 < epsilon <= _LARGEST_BUDGET:
+        raise OptionError(f"epsilon must be more than 0 and at most {_LARGEST_BUDGET:g}, got {epsilon!r}")
+    return float(epsilon)
+
+
+def _kept(
+    kept: KeptPoints, ratings: Ratings, wanted: list[tuple[int, str]], options: FrontierOptions, epsilons: list[float]
+) -> Frontier:
     from recloak._core.randomness import Randomness
     from recloak._evaluation.frontier import frontier as measure
 
@@ -113,7 +128,9 @@ def _kept(kept: KeptPoints, ratings: Ratings, wanted: list[tuple[int, str]], opt
     def keep(point: FrontierPoint) -> None:
         box.append(box[-1].add(point))
 
-    return measure(ratings, wanted, options=options, kept=kept.points, keep=keep, rng=Randomness(kept.seed))
+    return measure(
+        ratings, wanted, options=options, epsilons=epsilons, kept=kept.points, keep=keep, rng=Randomness(kept.seed)
+    )
 
 
 def _page(found: Frontier, options: FrontierOptions, origin: Origin) -> Page:

@@ -3,10 +3,13 @@
 from recloak._attacks.scoreboard import SCOREBOARD
 from recloak._core.intervals import Share
 from recloak._evaluation.frontier import Frontier, FrontierPoint
+from recloak._evaluation.frontier_risks import MEASURES, Measure
 from recloak._evaluation.options import FrontierOptions
 from recloak._report.charts import Axis, ChartPoint, Lines, Series, lines
 from recloak._report.formats import count, decimals, k_equals, percent, plural, with_interval
 from recloak._report.page import Account, Chapter, Fact, Page, PageVerdict, Provenance, Section, Table
+
+_NOTHING = "not measured"
 
 
 def frontier_page(frontier: Frontier, options: FrontierOptions, *, source: str, provenance: Provenance = ()) -> Page:
@@ -16,9 +19,13 @@ def frontier_page(frontier: Frontier, options: FrontierOptions, *, source: str, 
         subtitle=source,
         verdict=frontier_verdict(frontier),
         facts=_facts(frontier, options),
-        chapters=(Chapter("Risk against usefulness", sections=(_chart_section(frontier), _links_section(frontier))),),
+        chapters=(Chapter("Risk against usefulness", sections=_sections(frontier)),),
         account=Account(_account(frontier, options), provenance),
     )
+
+
+def _sections(frontier: Frontier) -> tuple[Section, ...]:
+    return _chart_section(frontier), _theorem_section(frontier), _risks_section(frontier), _links_section(frontier)
 
 
 def frontier_verdict(frontier: Frontier) -> PageVerdict:
@@ -128,6 +135,80 @@ def _table(frontier: Frontier) -> Table:
 def _row(point: FrontierPoint) -> tuple[str, ...]:
     shares, errors = map(with_interval, (point.named, point.group)), map(decimals, (point.trained.rmse, point.own.rmse))
     return (point.mode, str(point.k), *shares, *errors, percent(point.own.coverage))
+
+
+def _theorem_section(frontier: Frontier) -> Section:
+    """Set the releases beside what differential privacy costs on the same ratings."""
+    meaning = (
+        "Someone who has all ratings of a person asks whether the person is in the data (0.5: a coin). Further down is "
+        "more useful. No theorem bounds this for the releases; the table says what bounds the baselines. Of ratings "
+        "with noise epsilon is about the value of one rating: who rated what is plain to see. Private item factors are "
+        "trained on at most 40 ratings of each person and show nobody's row; better methods may lose less."
+    )
+    return Section("What would a theorem cost?", meaning, "lower", _theorem_chart(frontier), _theorem_table(frontier))
+
+
+def _theorem_chart(frontier: Frontier) -> Lines | None:
+    series = [
+        Series(
+            mode, _placed([(p.measures.get("membership"), p.trained.rmse) for p in frontier.points if p.mode == mode])
+        )
+        for mode in _modes(frontier)
+    ]
+    for name in dict.fromkeys(one.name for one in frontier.privacy_baselines):
+        some = [one for one in frontier.privacy_baselines if one.name == name]
+        errors = [one.trained.rmse if one.trained else None for one in some]
+        risks = [one.measures.get("membership") for one in some]
+        series.append(Series(name, _placed(list(zip(risks, errors, strict=True)))))
+    shown = tuple(one for one in series if one.points)
+    if not shown:
+        return None
+    heights = [mark.y for one in shown for mark in one.points]
+    room = max(0.15 * (max(heights) - min(heights)), 0.005)
+    y = Axis(
+        "error of a recommender (RMSE; the axis does not start at 0)", low=min(errors) - room, high=max(errors) + room
+    )
+    return Lines(Axis("members told from others (AUC)", low=0.45, high=1.0), y, shown)
+
+
+def _placed(points: list[tuple[Measure | None, float | None]]) -> tuple[ChartPoint, ...]:
+    """Return the marks of the points of which both figures were measured, sorted by risk."""
+    found = [
+        (one.value, error) for one, error in points if one is not None and one.value is not None and error is not None
+    ]
+    return tuple(ChartPoint(x, y) for x, y in sorted(found))
+
+
+def _theorem_table(frontier: Frontier) -> Table:
+    head = ("Baseline", "Epsilon", "About", "RMSE", "Membership (AUC)", "Right group, 8 known", "Right group, 16 known")
+    rows = tuple(
+        (
+            one.name, f"{one.epsilon:g}" + (f", delta {one.delta:.1g}" if one.delta else ""), one.why or one.protects,
+            decimals(one.trained.rmse) if one.trained else _NOTHING,
+            *(_measure(one.measures.get(name)) for name in ("membership", "group-8", "group-16")),
+        )
+        for one in frontier.privacy_baselines
+    )  # fmt: skip
+    return Table(head, rows)
+
+
+def _risks_section(frontier: Frontier) -> Section:
+    meanings = "; ".join(f"{words.title.lower()}: {words.meaning}" for words in MEASURES.values())
+    text = f"What the attackers of an audit reach on each release, with 95 % intervals and the baseline. {meanings}."
+    head = ("Release", "k", *(words.title for words in MEASURES.values()))
+    rows = tuple(
+        (point.mode, str(point.k), *(_measure(point.measures.get(name)) for name in MEASURES))
+        for point in frontier.points
+    )
+    return Section("What else is told?", text, "lower", None, Table(head, rows))
+
+
+def _measure(one: Measure | None) -> str:
+    """Return a measure with its interval and baseline; what was not measured says so."""
+    if one is None or one.value is None or one.low is None or one.high is None:
+        return _NOTHING
+    beside = "" if one.baseline is None else f", baseline {one.baseline:.2f}"
+    return f"{one.value:.3f} ({one.low:.3f} to {one.high:.3f}{beside})"
 
 
 def _links_section(frontier: Frontier) -> Section:

@@ -21,12 +21,19 @@ from recloak._evaluation.options import FrontierOptions
 @click.option(
     "--mode", "modes", default=",".join(recloak.MODES), show_default=True, help="Modes, with a comma between."
 )
+@click.option(
+    "--epsilon",
+    "epsilons",
+    default="1,10",
+    show_default=True,
+    help="Privacy budgets of the baselines with differential privacy, with commas between; empty for none.",
+)
 @click.option("-o", "--out", metavar="FILE", type=PAGE, required=True, help="Page to write (.html).")
 @options_of(FrontierOptions)
 @source_options
 @seed_option
 @output_options
-def command(source: Path, ks: str, modes: str, out: Path, as_json: bool, **given: Any) -> None:
+def command(source: Path, ks: str, modes: str, epsilons: str, out: Path, as_json: bool, **given: Any) -> None:
     """Publish SOURCE in several ways and chart how risky and how useful each release is.
 
     Finished points are kept beside the page in FILE.points.json: a run that was stopped goes on where it was, and a
@@ -35,7 +42,9 @@ def command(source: Path, ks: str, modes: str, out: Path, as_json: bool, **given
     """
     keep, opened = out.with_name(f"{out.name}.points.json"), source_of(source, given)
     with _warnings_as_sentences():
-        found = recloak.frontier(opened, k=_numbers(ks), mode=modes.split(","), keep=keep, **given_only(given))
+        found = recloak.frontier(
+            opened, k=_numbers(ks), mode=modes.split(","), epsilon=_budgets(epsilons), keep=keep, **given_only(given)
+        )
     found.write_page(out)
     sentence = f"{len(found.points)} releases compared; the chart is in {out}."
     report(found, lambda _: click.echo(sentence), as_json=as_json)
@@ -57,3 +66,10 @@ def _numbers(text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise OptionError(f"k must be whole numbers with commas between, got {text!r}") from None
+
+
+def _budgets(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        raise OptionError(f"epsilon must be numbers with commas between, got {text!r}") from None
