@@ -77,7 +77,7 @@ def test_insiders_are_held_against_the_better_of_two_outsiders(rated, labels):
         np.array([0, 2]), np.arange(2, dtype=np.int32), np.array(labels, np.float32),
         np.array([2, 2]), np.repeat(np.arange(2), 2).astype(np.int32), ratings.scale,
     )  # fmt: skip
-    outcome = running._measured(*insiders(ratings, public, 2)[1])
+    outcome = running.run_attack(*insiders(ratings, public, 2)[1])
     assert (outcome.baseline, outcome.bound) == (1.0, 1.0 + MARGIN)
 
 

@@ -95,3 +95,10 @@ def test_sizes_are_read_as_they_are_written(text, size):
 def test_a_size_that_is_none_is_refused(text):
     with pytest.raises(recloak.InputError, match="size_limit must be"):
         parse_size(text)
+
+
+def test_where_spark_writes_no_factors_the_way_out_is_one_machine():
+    with pytest.raises(recloak.InputError, match=r"take engine='local' and layout='factors' \(11\.1 MB\)"):
+        announce(BOOKS, PublishOptions(k=5), WriteOptions(layout="grouped"), spark=True)
+    with pytest.raises(recloak.InputError, match="above the limit of 2 GB: take layout='grouped'"):
+        announce(NETFLIX, PublishOptions(k=5), WriteOptions(layout="long"), spark=True)

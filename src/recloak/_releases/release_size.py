@@ -71,44 +71,49 @@ def _plan_factors(counts: Counts, options: PublishOptions, file_format: str, ran
     return ReleaseSize(options.mode, FACTORS, n_rows, round(n_bytes), at_most=False)
 
 
-def announce(counts: Counts, options: PublishOptions, writing: WriteOptions, rank: int | None = None) -> ReleaseSize:
+def announce(
+    counts: Counts, options: PublishOptions, writing: WriteOptions, rank: int | None = None, *, spark: bool = False
+) -> ReleaseSize:
     """Log what will be written and return it; raise OptionError if a complete table is above the limit.
 
-    If no layout was asked for and the table is above the limit, the layout becomes `factors` where that can be.
+    If no layout was asked for and the table is above the limit, the layout becomes `factors` where that can be. Spark
+    writes no factors, so there it is named as a way out on one machine.
     """
     if writing.chosen_layout == FACTORS and (why := options.why_no_factors):
         raise OptionError(f"layout='{FACTORS}' does not go with these options: {why}")
     size = plan_size(counts, options, writing, rank)
     limit = _usual_limit(counts.n_ratings) if writing.size_limit is None else parse_size(writing.size_limit)
     if size.bytes > limit and not size.at_most:
-        size = _smaller(size, counts, options, writing, rank, limit)
+        size = _smaller(size, counts, options, writing, rank, limit, spark)
     log.info("will write %s", size)
     return size
 
 
 def _smaller(
-    size: ReleaseSize, counts: Counts, options: PublishOptions, writing: WriteOptions, rank: int | None, limit: float
-) -> ReleaseSize:
+    size: ReleaseSize, counts: Counts, options: PublishOptions, writing: WriteOptions, rank: int | None, limit: float,
+    spark: bool,
+) -> ReleaseSize:  # fmt: skip
     """Return the release as factors where no other layout was asked for; raise OptionError if it is too large."""
     others = [writing.replace(layout=layout) for layout in (None, FACTORS)]
     planned = [plan_size(counts, options, other, rank) for other in others]
     fitting = [one for one in planned if one.bytes <= limit and one.layout != size.layout]
     fitting = [one for one in fitting if one.layout != FACTORS or options.why_no_factors is None]
-    if fitting and writing.layout is None:
+    if fitting and writing.layout is None and not spark:
         log.info(
             "the full table would be %s, above the limit of %s, so the layout is %s: recloak.load and recloak expand "
             "give any cell of it", in_units(size.bytes), in_units(limit), fitting[0].layout,
         )  # fmt: skip
         return fitting[0]
     raise OptionError(
-        f"{size} is above the limit of {in_units(limit)}: {_way_out(fitting)} or allow it with "
+        f"{size} is above the limit of {in_units(limit)}: {_way_out(fitting, spark)} or allow it with "
         f"size_limit='{in_units(size.bytes * 1.2).replace(' ', '')}'"
     )
 
 
-def _way_out(fitting: list[ReleaseSize]) -> str:
+def _way_out(fitting: list[ReleaseSize], spark: bool) -> str:
     if fitting:
-        return f"take layout='{fitting[0].layout}' ({in_units(fitting[0].bytes)})"
+        where = "engine='local' and " if spark and fitting[0].layout == FACTORS else ""
+        return f"take {where}layout='{fitting[0].layout}' ({in_units(fitting[0].bytes)})"
     return "take mode='pure', which writes only items that someone in a group rated, or a larger k=..., or fewer items,"
 
 

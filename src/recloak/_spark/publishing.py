@@ -73,7 +73,7 @@ def publish(
     with plain_errors(), scratch_folder(hidden) as scratch:
         blocks = work.read(source, reading or ReadOptions(), scratch)
         counts = Counts(blocks.n_users, blocks.n_items, blocks.n_ratings, blocks.scale)
-        announce(counts, options, writing.replace(layout=layout), padding.n_factors)
+        announce(counts, options, writing.replace(layout=layout), padding.n_factors, spark=True)
         with row_by_row(spark):
             plan, groups = work.group(blocks, scratch)
             with both_or_none(public, hidden) as (aside, hidden_aside):
