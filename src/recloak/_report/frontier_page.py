@@ -92,6 +92,10 @@ def _chart(frontier: Frontier) -> Lines:
 def _error_axis(frontier: Frontier) -> Axis:
     """Return an axis over the errors that occur, which does not reach down to 0."""
     errors = [frontier.item_mean.rmse or 0.0, *(p.trained.rmse or 0.0 for p in (frontier.original, *frontier.points))]
+    return _axis_over(errors)
+
+
+def _axis_over(errors: list[float]) -> Axis:
     room = max(0.15 * (max(errors) - min(errors)), 0.005)
     label = "error of a recommender (RMSE; the axis does not start at 0)"
     return Axis(label, low=min(errors) - room, high=max(errors) + room)
@@ -163,11 +167,7 @@ def _theorem_chart(frontier: Frontier) -> Lines | None:
     shown = tuple(one for one in series if one.points)
     if not shown:
         return None
-    heights = [mark.y for one in shown for mark in one.points]
-    room = max(0.15 * (max(heights) - min(heights)), 0.005)
-    y = Axis(
-        "error of a recommender (RMSE; the axis does not start at 0)", low=min(errors) - room, high=max(errors) + room
-    )
+    y = _axis_over([mark.y for one in shown for mark in one.points])
     return Lines(Axis("members told from others (AUC)", low=0.45, high=1.0), y, shown)
 
 
