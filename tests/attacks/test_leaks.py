@@ -15,7 +15,8 @@ from recloak._attacks.model import Public
 from recloak._attacks.options import AuditOptions
 from recloak._attacks.public_view import ReleaseView
 from recloak._attacks.table_fit import fit_rows
-from recloak._attacks.two_samples import auc, auc_share, auc_within, found_at
+from recloak._attacks.two_samples import auc, auc_share, auc_within, clustered_share, found_at
+from recloak._core.intervals import wilson
 from recloak._ratings.model import Ratings, Scale
 
 K, N_GROUPS, N_ITEMS, RANK = 4, 150, 260, 3
@@ -227,3 +228,16 @@ def test_the_area_under_the_curve_is_the_share_of_pairs_in_order():
     assert share.low < share.rate < share.high
     assert auc_share(yes.astype(np.float32), no.astype(np.float32)) == share
     assert found_at(np.array([3.0, 5, 6]), np.arange(5.0), 0.2) == pytest.approx(2 / 3)
+
+
+def test_cases_of_one_cluster_count_as_fewer_and_independent_ones_as_they_are():
+    rng = np.random.default_rng(4)
+    tried = np.full(400, 25)
+    alone = clustered_share(rng.binomial(tried, 0.4), tried)
+    usual = wilson(round(alone.rate * alone.n), alone.n)
+    assert (alone.low, alone.high) == pytest.approx((usual.low, usual.high), abs=0.003)
+    together = clustered_share(tried * (rng.random(400) < 0.4), tried)
+    of_clusters = wilson(round(together.rate * 400), 400)
+    assert (together.low, together.high) == pytest.approx((of_clusters.low, of_clusters.high), abs=0.003)
+    assert clustered_share(np.array([9]), np.array([9])).low < 0.3  # one cluster is one case
+    assert clustered_share(np.array([0]), np.array([0])).high > 0.7

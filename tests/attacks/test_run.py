@@ -250,7 +250,7 @@ def test_the_same_seed_gives_the_same_outcomes(ratings, found):
 
 
 def test_a_gate_on_nothing_is_refused_before_the_work(ratings, monkeypatch):
-    monkeypatch.setattr(running, "_measured", lambda *_: pytest.fail("an attack was run"))
+    monkeypatch.setattr(running, "run_attack", lambda *_: pytest.fail("an attack was run"))
     with pytest.raises(OptionError, match="is not run"):
         audit(ratings, options=OPTIONS, gates=[parse_gate("scoreboard@5<0.5")], rng=1)
 

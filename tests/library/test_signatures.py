@@ -54,7 +54,7 @@ OWN = {  # keywords that belong to no options value
     },
     recloak.evaluate: {"source", "release", "probe", "holdout", "private"},
     recloak.fidelity: {"source", "release", "probe", "holdout", "private"},
-    recloak.frontier: {"source", "k", "mode", "keep"},
+    recloak.frontier: {"source", "k", "mode", "epsilon", "keep"},
     recloak.read: {"source"},
     Source: {"paths"},
 }

@@ -19,9 +19,8 @@ from recloak._attacks.link import N_BETS, best_bets, bets_won
 from recloak._attacks.model import Hits, Line, People, Public
 from recloak._attacks.released_cells import members_of, rows_of
 from recloak._attacks.table_fit import Floats, fit_of
-from recloak._attacks.two_samples import auc, auc_within
+from recloak._attacks.two_samples import auc, auc_within, clustered_share
 from recloak._core.errors import InputError
-from recloak._core.intervals import wilson
 from recloak._ratings.model import Ratings
 
 RARE = 0.1  # an item that fewer people rated than this share is rare
@@ -97,12 +96,16 @@ def _share_of_members(public: Public, profiles: NDArray[np.integer], cells: Flag
 
 
 def _flagged_right(cells: FlaggedCells, released: NDArray[np.bool_]) -> Line:
-    """Count the flagged cells that have two raters; whoever knows each item's popularity expects the baseline."""
+    """Count the flagged cells that have two raters; whoever knows each item's popularity expects the baseline.
+
+    Cells of one row are flagged together and have raters together, as members are active or not, so they are no
+    independent cases.
+    """
     real, flagged = (cells.n_raters >= 2) & released, cells.flagged & released
     usual = real.sum(axis=0) / np.maximum(released.sum(axis=0), 1)  # (n_items,)
-    n_flagged = max(int(flagged.sum()), 1)
-    expected = float((flagged.sum(axis=0) * usual).sum() / n_flagged)
-    return Line("flagged_right", wilson(int((flagged & real).sum()), n_flagged), min(expected, 1.0))
+    expected = float((flagged.sum(axis=0) * usual).sum() / max(int(flagged.sum()), 1))
+    found = clustered_share((flagged & real).sum(axis=1), flagged.sum(axis=1))
+    return Line("flagged_right", found, min(expected, 1.0))
 
 
 def _rare_bets(ratings: Ratings, targets: NDArray[np.integer], cells: FlaggedCells, place: NDArray[np.int64]) -> Line:

@@ -47,6 +47,25 @@ def auc_within(scores: NDArray[np.floating], kind: NDArray[np.bool_]) -> Share:
     return Share(rate, max(rate - reach, 0.0), min(rate + reach, 1.0), int((~np.isnan(scores)).sum()))
 
 
+def clustered_share(right: NDArray[np.integer], tried: NDArray[np.integer]) -> Share:
+    """Return the share of right cases where those of one cluster go together, with its 95 % interval.
+
+    Of clusters with y_g right of m_g cases the share p varies by sum (y_g - p m_g)^2 / n^2, n = sum m_g. Wilson's
+    interval is that of so many independent cases as would vary as much, at most n, and of one where all are of one
+    cluster.
+    """
+    n, n_clusters = int(tried.sum()), int((tried > 0).sum())
+    if n == 0:
+        return wilson(0, 1)
+    rate, n_alone = float(right.sum()) / n, 1.0
+    if n_clusters > 1:
+        variance = float(np.square(right - rate * tried).sum()) / n**2 * n_clusters / (n_clusters - 1)
+        n_alone = min(rate * (1 - rate) / variance, n) if variance > 0 else n
+    whole = max(int(n_alone), 1)
+    ends = wilson(rate * whole, whole)
+    return Share(rate, ends.low, ends.high, n)
+
+
 def _share_below(some: NDArray[np.floating], others: NDArray[np.floating]) -> NDArray[np.float64]:
     """Return for each of some scores which share of the others lies below it, equal ones counting half."""
     ordered = np.sort(others)
