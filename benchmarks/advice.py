@@ -209,7 +209,7 @@ def frontier(name: str) -> list[str]:
     ratings, mentions = _data(name)
     index = prepare_exact_advisor(ratings, mentions=mentions)
     people = _writers(ratings, mentions, name)
-    lines = ["exact advice; mentions kept of all / a person: crude greedy, ours leaving out, and with 20 more titles"]
+    lines = ["exact advice; mentions kept of all / a person: crude greedy, ours leaving out, with up to 60 more titles"]
     for label, timed in (("titles alone", False), ("titles, opinions and times, waiting up to a year", True)):
         gaps = []
         for user, said in people:
@@ -243,7 +243,7 @@ def _kept_by(gaps: list[Any], k: int) -> list[str]:
     counts = np.array([len(one.question.draft) for one in gaps])
     crude = np.array([_greedy(one, k) for one in gaps])
     ours = np.array([_most(one, [Way()], k) for one in gaps])
-    ways = [Way(days, strip, n) for days in (0, 365) for strip in (False, True) for n in (0, 20)]
+    ways = [Way(days, strip, n) for days in (0, 365) for strip in (False, True) for n in (0, 20, 60)]
     adds = np.array([_most(one, ways, k) for one in gaps])
     return [f"{kept.sum() / counts.sum():.2f} / {np.mean(kept / counts):.2f}" for kept in (crude, ours, adds)]
 

@@ -25,13 +25,14 @@ def main(arguments: list[str]) -> None:
 def _show(name: str, source: str | None, n: int) -> None:
     print(f"{name}: {n} cases, accuracy with 95 % interval (a coin: 0.5), guesses that depend on the rating, questions")
     for attack, crowd in (  # as many accounts that about twenty of a crowd, the border, have a set of known items
-        ("ordinary user", None), ("ordinary user", 0.5), ("1 account", None), ("1 account", 0.5),
-        ("52 accounts", 1.0), ("104 accounts", 0.5), ("208 accounts", 0.25),
+        ("ordinary user", None), ("ordinary user", 0.3), ("1 account", None), ("1 account", 0.3),
+        ("52 accounts", 1.0), ("104 accounts", 0.5), ("104 accounts", 0.3), ("173 accounts", 0.3),
+        ("104 accounts, by direction", 0.3), ("173 accounts, by direction", 0.3),
     ):  # fmt: skip
         told = measure("benchmarks.oracle:attack", source, attack, crowd, n).result
         advice = "exact" if crowd is None else f"crowd {crowd}"
         print(
-            f"  {attack:14} {advice:10} {told['rate']:.3f} ({told['low']:.3f} to {told['high']:.3f})"
+            f"  {attack:26} {advice:10} {told['rate']:.3f} ({told['low']:.3f} to {told['high']:.3f})"
             f"  {told['differ']:.3f}  {told['asked']:.0f}",
             flush=True,
         )
@@ -56,7 +57,7 @@ def attack(source: str | None, name: str, crowd: float | None, n: int) -> dict[s
     if name == "ordinary user":
         trials = outsiders(ratings, guard, n)
     else:
-        trials = with_accounts(ratings, guard, n, int(name.split(maxsplit=1)[0]))
+        trials = with_accounts(ratings, guard, n, int(name.split(maxsplit=1)[0]), by_direction="direction" in name)
     share, differ, asked = told(trials)
     return {"rate": share.rate, "low": share.low, "high": share.high, "differ": differ, "asked": asked}
 
@@ -72,7 +73,7 @@ def prices(source: str | None, n: int) -> dict[str, dict[str, float]]:
     exact = prepare_exact_advisor(ratings)
     real = [advise(exact, *one) for one in asked]
     found = {}
-    for crowd in (1.0, 0.5, 0.25):
+    for crowd in (1.0, 0.5, 0.3):
         index = prepare_advisor(ratings, guard=OracleGuard(b"0123456789abcdef", crowd))
         found[str(crowd)] = _price(real, [advise(index, *one) for one in asked])
     return found

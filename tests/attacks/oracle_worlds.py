@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recloak._attacks.oracle import AskerKnowledge, Guess, accounts, probe, probe_with_accounts
+from recloak._attacks.oracle import AskerKnowledge, Guess, accounts, probe, probe_by_direction, probe_with_accounts
 from recloak._core.intervals import wilson
 from recloak._mentions.advisor import advise
 from recloak._mentions.advisor_index import prepare_advisor, prepare_exact_advisor
@@ -90,8 +90,9 @@ def outsiders(ratings, guard, n_trials, *, n_known=12, n_popular=1000, seed=1):
     return trials
 
 
-def with_accounts(ratings, guard, n_trials, n_accounts, *, n_known=12, n_popular=1000, seed=2):
+def with_accounts(ratings, guard, n_trials, n_accounts, *, n_known=12, n_popular=1000, seed=2, by_direction=False):
     """Let attackers bring accounts into the ratings and probe from one of them."""
+    attack = probe_by_direction if by_direction else probe_with_accounts
     rng, trials = np.random.default_rng(seed), []
     for n in range(n_trials):
         target, known, item = case(ratings, rng, n_known, n_popular)
@@ -101,10 +102,8 @@ def with_accounts(ratings, guard, n_trials, n_accounts, *, n_known=12, n_popular
         index = prepare(bigger, drawn_anew(guard, n))
         cell = bigger.user_ids.number(ratings.user_ids.ids[target]), bigger.item_ids.number(asked)
         worlds = (index, without(index, *cell))
-        out = 0 if n_accounts == 1 else 3
-        trials.append(
-            Trial(*(probe_with_accounts(asker(one, token), known_ids, asked, decoy, left_out=out) for one in worlds))
-        )
+        out = 0 if n_accounts == 1 else 2 if by_direction else 3
+        trials.append(Trial(*(attack(asker(one, token), known_ids, asked, decoy, left_out=out) for one in worlds)))
     return trials
 
 

@@ -38,7 +38,8 @@ def ratings() -> Ratings:
 
 @cache
 def advisor():
-    return prepare(ratings(), title_list([*POPULAR, *RARE, *OTHERS, *TWINS]), guard=OracleGuard(b"a secret of tests"))
+    guard = OracleGuard(b"a secret of tests", sample_share=0.5)  # of 72 people a smaller crowd would hide nobody
+    return prepare(ratings(), title_list([*POPULAR, *RARE, *OTHERS, *TWINS]), guard=guard)
 
 
 class World:

@@ -11,6 +11,8 @@ sees, the answer as JSON, by the one function that is given to them.
   target's known items, the item in question, and a decoy that as many others have and the target has not. Over many
   sets of known items it compares the item with the decoy, before every attacker that an answer tells of: a set that
   hides one more person with the item has found the target.
+- `probe_by_direction` knows that other people make a difference too, in either direction: it asks about all sets and
+  guesses by whether the item hides more often than the decoy does.
 """
 
 import itertools
@@ -144,3 +146,20 @@ def probe_with_accounts(
             if line.everything([*chosen, item], k) != line.everything([*chosen, decoy], k):
                 return Guess(True, line.n_asked)
     return Guess(False, line.n_asked)
+
+
+def probe_by_direction(
+    ask: Ask, known: Sequence[Item], item: Item, decoy: Item, *, left_out: int = 2, k: int = 10
+) -> Guess:
+    """Guess as `probe_with_accounts`, by which of item and decoy leaves the account better hidden in more answers."""
+    line, ahead = _Line(ask), 0
+    for size in range(len(known), max(len(known) - left_out, 1) - 1, -1):
+        for chosen in itertools.combinations(known, size):
+            told = [line.everything([*chosen, one], k)[3:] for one in (item, decoy)]
+            ahead += sum(_depth(a) - _depth(b) for a, b in zip(*told, strict=True))
+    return Guess(ahead > 0, line.n_asked)
+
+
+def _depth(band: str | bool) -> int:
+    """Give the first place of a band as a number of digits: 1 for "1 to 10", 4 for "beyond 1,000"."""
+    return len("".join(sign for sign in str(band).split(" to ")[0] if sign.isdigit()))

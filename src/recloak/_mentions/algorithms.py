@@ -30,6 +30,7 @@ from recloak._mentions.options import IdentifyOptions
 from recloak._ratings.model import ItemColumns, Ratings
 
 ALGORITHMS = ("set_intersection", "tf_idf", "scoring", "fuzzy_rating", "exact_rating")
+NEED_RATINGS = ("fuzzy_rating", "exact_rating")  # not applicable to data that tell only who used what
 _ANY_RATING = -1.0
 
 

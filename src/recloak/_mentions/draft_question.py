@@ -16,7 +16,7 @@ from recloak._mentions.clues import in_stars
 from recloak._mentions.model import NO_TIME
 from recloak._mentions.panel_kernels import DAY, EDGES, N_STEPS
 
-MOST_ADDS = 20
+MOST_ADDS = 60
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -161,7 +161,8 @@ class _Own:
     def spoken(self, said: dict[int, Said]) -> Spoken:
         """Return mentions as the loops take them."""
         ratings, items = self.index.ratings, np.array(list(said), np.int64)
-        stars = np.array([np.nan if one.rating is None else one.rating for one in said.values()], np.float32)
+        unheard = ratings.kind.name == "presence"  # there is no rating that an opinion could be compared with
+        stars = np.array([np.nan if one.rating is None or unheard else one.rating for one in said.values()], np.float32)
         times = np.array([NO_TIME if one.time is None else one.time for one in said.values()], np.int64)
         mine = np.array([self._mine(item) for item in said], np.float64).reshape(-1, 3)
         return Spoken(items, times, in_stars(stars, ratings), mine, muted(self.index, items, mine[:, 0] > 0))

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._mentions.advisor_index import AdvisorIndex
-from recloak._mentions.draft_question import Question, Spoken, as_series
+from recloak._mentions.draft_question import MOST_ADDS, Question, Spoken, as_series
 from recloak._mentions.draft_rank_kernels import added_up, keep, later_effects, mention_effects, moment_effects, no_gaps
 from recloak._mentions.model import NO_TIME
 from recloak._mentions.panel import members
 from recloak._mentions.panel_kernels import DAY, MOST_MOMENTS, PANEL
 
 WAITS = (0, 7, 30, 90, 365)  # days
-ADDS = (0, 3, 10, 20)
+ADDS = (0, 3, 10, 20, 40, MOST_ADDS)  # never more than the draft has mentions
 COSTS = {"drop": 1.0, "series": 0.5, "add": 0.25, "opinion": 0.25}  # in mentions left out
 _WAIT_COSTS = dict(zip(WAITS, (0.0, 0.25, 0.5, 0.75, 1.0), strict=True))
 _NOTHING_LEFT = 1.0  # price of having nothing left to post

@@ -194,21 +194,35 @@ def _with_own_record(dump: Ratings, own: pl.DataFrame) -> tuple[Ratings, bool]:
         rows["time"] = pl.Series(dump.times)
     table = pl.DataFrame(rows)
     mine = own.select("item", rating=(pl.col("rating") * top).clip(low, top), time="time")
-    found = _own_record(table, mine)
+    presence = dump.kind.name == "presence"
+    found = _own_record(table, mine, same_number=presence)
     if found is not None:
         named = pl.when(pl.col("user") == found).then(pl.lit(ME)).otherwise(pl.col("user"))
-        return Ratings.from_table(table.with_columns(user=named), scale=dump.scale), True
+        return _dump_of(table.with_columns(user=named), dump), True
     step = dump.scale.step
     if step:
         snapped = low + ((pl.col("rating") - low) / step).round() * step
         mine = mine.with_columns(rating=snapped.clip(low, top))
     record = mine.with_columns(user=pl.lit(ME), item=pl.col("item").cast(table["item"].dtype))
     record = record.with_columns(time=pl.col("time").fill_null(0)).select(table.columns)
-    return Ratings.from_table(pl.concat([table, record]), scale=dump.scale), False
+    return _dump_of(pl.concat([table, record]), dump), False
 
 
-def _own_record(table: pl.DataFrame, mine: pl.DataFrame) -> str | None:
-    """Return the user of the dump whose ratings agree with nearly all of one's own, None if nobody's do."""
+def _dump_of(table: pl.DataFrame, dump: Ratings) -> Ratings:
+    """Return a changed table as ratings of the same kind."""
+    if dump.kind.name == "presence":
+        return Ratings.from_table(table.drop("rating"))
+    return Ratings.from_table(table, scale=dump.scale)
+
+
+def _own_record(table: pl.DataFrame, mine: pl.DataFrame, *, same_number: bool) -> str | None:
+    """Return the user of the dump whose ratings agree with nearly all of one's own, None if nobody's do.
+
+    Without ratings who has everything would agree with everybody, so the ``same_number`` of items is asked for too.
+    """
+    if same_number:
+        few = table.group_by("user").len().filter(pl.col("len") * _AGREEING <= len(mine))
+        table = table.join(few.select("user"), on="user")
     joined = table.join(mine.with_columns(pl.col("item").cast(table["item"].dtype)), on="item", suffix="_own")
     agree = joined.filter((pl.col("rating") - pl.col("rating_own")).abs() <= _CLOSE)
     counts = agree.group_by("user").len().sort("len", "user", descending=[True, False])

@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 from recloak._core.errors import InputError
 from recloak._core.progress import task
 from recloak._core.randomness import Rng
-from recloak._mentions.algorithms import ALGORITHMS, Candidates, failures, ignoring_popular, intersect, rank_targets
+from recloak._mentions.algorithms import (
+    ALGORITHMS,
+    NEED_RATINGS,
+    Candidates,
+    failures,
+    ignoring_popular,
+    intersect,
+    rank_targets,
+)
 from recloak._mentions.likelihood import Likelihoods, decide_open_set, rank_by_likelihood, rated_by_mentioner
 from recloak._mentions.model import LEVELS, Bin, Identification, Mentions, OpenSet, Panel, Standing, mean
 from recloak._mentions.options import IdentifyOptions
@@ -42,7 +50,8 @@ def identify(
         raise InputError("there is nobody to identify: no target mentions an item")
     candidates = Candidates.of(ratings, options)
     possible = intersect(candidates, mentions)
-    standings = {"set_intersection": possible[0], **_rank_all(candidates, mentions, options)}
+    left_out = NEED_RATINGS if ratings.kind.name == "presence" else ()
+    standings = {"set_intersection": possible[0], **_rank_all(candidates, mentions, options, left_out)}
     with task("likelihood ratio"):
         ranked = rank_by_likelihood(candidates, mentions, ratings)
     standings[LIKELIHOOD] = ranked.standing
@@ -67,6 +76,7 @@ def identify(
         intake=mentions.intake,
         panel=_panel(panel, levels, decided(panel.learned)),
         predicted={str(k): round(mean(predicted.chances[:, n]), 6) for n, k in enumerate(levels)},
+        not_applicable=left_out,
     )
 
 
@@ -75,12 +85,15 @@ def _panel(ranks: PanelRanks, levels: tuple[int, ...], open_set: OpenSet | None)
     return Panel(ranks.uses, ranks.strongest.rates(levels), rates, ranks.weights, open_set)
 
 
-def _rank_all(candidates: Candidates, mentions: Mentions, options: IdentifyOptions) -> dict[str, Standing]:
+def _rank_all(
+    candidates: Candidates, mentions: Mentions, options: IdentifyOptions, left_out: tuple[str, ...]
+) -> dict[str, Standing]:
     """Return the places by the paper's algorithms except Set Intersection, and by the adaptive attacker."""
     standings = {}
     with task("identifying", len(ALGORITHMS)) as advance:
         for name in ALGORITHMS[1:]:
-            standings[name] = rank_targets(name, candidates, mentions, options)
+            if name not in left_out:
+                standings[name] = rank_targets(name, candidates, mentions, options)
             advance(1)
         read = ignoring_popular(mentions, candidates.raters, options.ignore)
         standings[ADAPTIVE] = rank_targets("scoring", candidates, read, options)

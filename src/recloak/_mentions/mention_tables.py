@@ -78,7 +78,12 @@ def _columns(names: list[str], **given: str | None) -> dict[str, str]:
 
 
 def _opinion_column(frame: pl.DataFrame, columns: dict[str, str], ratings: Ratings) -> pl.Series:
-    """Return opinions in stars: a given rating, else the place of a polarity on the scale, else nan."""
+    """Return opinions in stars: a given rating, else the place of a polarity on the scale, else nan.
+
+    Where the data tell only who used what, no opinion can be compared with anything, so there is none.
+    """
+    if ratings.kind.name == "presence":
+        return pl.Series("said", np.full(len(frame), np.nan), pl.Float32)
     stars = _numbers(frame, columns.get("rating"), "rating")
     polarity = _numbers(frame, columns.get("opinion"), "opinion")
     if polarity.is_not_nan().any() and not polarity.drop_nans().is_between(-1.0, 1.0).all():

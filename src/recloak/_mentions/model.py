@@ -18,6 +18,7 @@ from recloak._core.intervals import wilson
 from recloak._core.results import Result, counted, plural
 
 LEVELS = (1, 5, 10, 100)  # the values of k at which the paper reports
+_ROUNDING = 1e-9
 NO_TIME = np.iinfo(np.int64).min  # of a mention whose time is not known
 
 
@@ -258,6 +259,17 @@ class Identification(Result):
     intake: MentionIntake
     panel: Panel
     predicted: dict[str, float]  # k -> rate of the likelihood ratio, as `prediction.py` says beforehand
+    not_applicable: tuple[str, ...] = ()  # algorithms that need ratings, where the data have none
+
+    @property
+    def above_panel(self) -> tuple[str, ...]:
+        """The algorithms that find more than the panel at some k: they are told ratings that no mention voices."""
+        bound = self.panel.strongest.rate
+        return tuple(
+            name
+            for name, rates in self.algorithms.items()
+            if any(rate > most + _ROUNDING for rate, most in zip(rates.rate, bound, strict=True))
+        )
 
     def __repr__(self) -> str:
         absent = self.intake.n_unknown_users
@@ -282,4 +294,6 @@ class Identification(Result):
             "set_intersection_reasons": self.reasons,
             "open_set": None if self.open_set is None else self.open_set.to_json(),
             "intake": {name: getattr(self.intake, name) for name in self.intake.__slots__},
+            "not_applicable": list(self.not_applicable),
+            "above_panel": list(self.above_panel),
         }

@@ -51,7 +51,7 @@ class OracleGuard:
     """
 
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
-    sample_share: float = 0.5  # probability of a person to be in the sample
+    sample_share: float = 0.3  # probability of a person to be in the sample; no guess is better than 0.5 + half of it
     widely: float = 0.1  # share of the users who must have rated a mention that the asker did not rate
 
     def __post_init__(self) -> None:

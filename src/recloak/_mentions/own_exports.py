@@ -30,7 +30,7 @@ class ExportLayout:
     name: str
     tells: frozenset[str]
     title: str | None
-    rating: str
+    rating: str | None
     top: float  # the best rating there is
     year: str | None = None
     time: str | None = None
@@ -65,7 +65,7 @@ def read_own_ratings(given: Any) -> OwnRatings:
     if layout is None:
         raise SourceError(
             f"no export of MovieLens, Letterboxd, IMDb or Goodreads was recognised by its columns, "
-            f"{', '.join(frame.columns)}; a table of title (or item) and rating works too",
+            f"{', '.join(frame.columns)}; a table of title (or item), and rating where there are some, works too",
             file=path,
         )
     table = _normal(frame, layout)
@@ -82,11 +82,12 @@ def _layout(columns: Sequence[str]) -> ExportLayout | None:
         return known
     title, rating = match_column(columns, ("title", "name")), match_column(columns, NAMES["rating"])
     item = match_column(columns, (*NAMES["item"], "id"))
-    if rating is None or (title is None and item is None):
+    if title is None and item is None:
         return None
     year, time = match_column(columns, ("year",)), match_column(columns, NAMES["time"])
     names = [None if name is None else fold(name) for name in (title, year, time, item)]
-    return ExportLayout("table", frozenset(), names[0], fold(rating), 0, names[1], names[2], names[3])
+    rated = None if rating is None else fold(rating)
+    return ExportLayout("table", frozenset(), names[0], rated, 0, names[1], names[2], names[3])
 
 
 def _normal(frame: pl.DataFrame, layout: ExportLayout) -> pl.DataFrame:
@@ -96,7 +97,8 @@ def _normal(frame: pl.DataFrame, layout: ExportLayout) -> pl.DataFrame:
         found = by_fold.get(name or "")
         return pl.Series([None] * len(frame), dtype=pl.String) if found is None else frame[found].cast(pl.String)
 
-    rating = column(layout.rating).cast(pl.Float64, strict=False).fill_null(0.0)
+    unrated = pl.Series([1.0] * len(frame), dtype=pl.Float64)  # a list of what one has, without ratings
+    rating = unrated if layout.rating is None else column(layout.rating).cast(pl.Float64, strict=False).fill_null(0.0)
     top = layout.top or max(float(rating.max() or 1.0), 1.0)  # type: ignore[arg-type]
     year = column(layout.year).str.extract(r"(\d{4})").cast(pl.Int64, strict=False)
     return pl.DataFrame(

@@ -94,11 +94,21 @@ def _paper_section(result: Identification) -> Section:
     first = result.algorithms["scoring"]
     meaning = (
         f"Scoring, which knows no ratings, finds {percent(first.rate[0])} at k = 1 and {percent(first.rate[-1])} at "
-        f"k = {first.k[-1]}; knowing what people think of what they mention (FuzzyRating, ExactRating) finds more."
+        f"k = {first.k[-1]}; {_about_ratings(result)}"
     )
-    return Section(
-        "The paper's five algorithms", meaning, "lower", rates_chart(result, ALGORITHMS), _rates_table(result)
-    )
+    chart = rates_chart(result, _measured(result))
+    return Section("The paper's five algorithms", meaning, "lower", chart, _rates_table(result))
+
+
+def _about_ratings(result: Identification) -> str:
+    if result.not_applicable:
+        return "FuzzyRating and ExactRating are not applicable: the data have no ratings."
+    return "knowing what people think of what they mention (FuzzyRating, ExactRating) finds more."
+
+
+def _measured(result: Identification) -> tuple[str, ...]:
+    """Return the paper's algorithms that are applicable."""
+    return tuple(name for name in ALGORITHMS if name in result.algorithms)
 
 
 def rates_chart(result: Identification, names: tuple[str, ...]) -> Bars:
@@ -116,7 +126,8 @@ def _rates_table(result: Identification) -> Table:
         shown = [with_interval(share) for share in shares_of(rates, result.n_targets)]
         ties = f"{percent(rates.pessimistic[0])} to {percent(rates.optimistic[0])}"
         rows.append((ALGORITHM_NAMES.get(name, name), *shown, ties))
-    return Table(head, tuple(rows))
+    missing = [(ALGORITHM_NAMES[name], *("not applicable",) * (len(levels) + 1)) for name in result.not_applicable]
+    return Table(head, (*rows, *missing))
 
 
 def _other_attackers_section(result: Identification) -> Section:
@@ -136,7 +147,7 @@ def _panel_section(result: Identification) -> Section:
     meaning = (
         f"Knowing {' and '.join(panel.uses)}: taking for each target the attacker who comes nearest, "
         f"{percent(panel.strongest.rate[0])} are named outright, a bound for all of them; the combination that learned "
-        f"from other people names {percent(panel.members['learned'].rate[0])}."
+        f"from other people names {percent(panel.members['learned'].rate[0])}.{_why_above(result)}"
     )
     series = {ALGORITHM_NAMES[name]: shares_of(panel.members[name], result.n_targets) for name in _shown(panel.members)}
     series["strongest of all"] = shares_of(panel.strongest, result.n_targets)
@@ -144,6 +155,13 @@ def _panel_section(result: Identification) -> Section:
     return Section(
         "All attackers together", meaning, "lower", bars(Axis("place in the list"), IDENTIFIED_AXIS, levels, series)
     )
+
+
+def _why_above(result: Identification) -> str:
+    if not result.above_panel:
+        return ""
+    names = " and ".join(ALGORITHM_NAMES.get(name, name) for name in result.above_panel)
+    return f" {names} find more: they are told the target's own rating where a mention voices no opinion."
 
 
 def _shown(members: dict[str, Rates]) -> list[str]:
@@ -170,7 +188,7 @@ def _bins_section(result: Identification) -> Section:
 
 def bins_chart(result: Identification) -> Bars:
     """Return a chart of the 1-identified by number of mentions (the paper's figure 5)."""
-    series = {ALGORITHM_NAMES[name]: [each.rates[name] for each in result.bins] for name in ALGORITHMS}
+    series = {ALGORITHM_NAMES[name]: [each.rates[name] for each in result.bins] for name in _measured(result)}
     return bars(Axis("mentions"), IDENTIFIED_AXIS, [each.label for each in result.bins], series)
 
 
@@ -190,10 +208,9 @@ def _predicted_section(result: Identification) -> Section:
 
 
 def _bins_table(result: Identification) -> Table:
-    head = ("Mentions", "Targets", *(ALGORITHM_NAMES[name] for name in ALGORITHMS))
-    rows = [
-        (each.label, count(each.n_targets), *(percent(each.rates[name]) for name in ALGORITHMS)) for each in result.bins
-    ]
+    names = _measured(result)
+    head = ("Mentions", "Targets", *(ALGORITHM_NAMES[name] for name in names))
+    rows = [(each.label, count(each.n_targets), *(percent(each.rates[name]) for name in names)) for each in result.bins]
     return Table(head, tuple(rows))
 
 

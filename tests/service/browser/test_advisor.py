@@ -203,3 +203,13 @@ def test_the_meter_is_told_to_a_screen_reader_once_per_change(advised):
     assert re.fullmatch(
         r"Not hidden enough: with this post you would be nearly alone; before it, .+\.", spoken.inner_text()
     )
+
+
+def test_a_way_of_looking_is_chosen_by_key_and_shown_as_chosen(advised):
+    page = advised(RISKY)
+    page.locator("#ways summary").press("Enter")
+    chosen = page.locator("#ways-list button").nth(1)
+    chosen.press("Enter")
+    pressed = page.locator("#ways-list button[aria-pressed=true]")
+    assert pressed.count() == 1
+    assert pressed.inner_text() == chosen.inner_text()

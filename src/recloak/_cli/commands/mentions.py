@@ -177,10 +177,17 @@ def _print_identified(found: Identification) -> None:
     click.echo(f"{found.n_targets:,} targets among {found.n_candidates:,} users; identified at k = {levels}:")
     for name, rates in found.algorithms.items():
         click.echo(f"  {name:<17}" + "".join(_percent(rate) for rate in rates.rate))
+    for name in found.not_applicable:
+        click.echo(f"  {name:<17}  not applicable: the data have no ratings")
     panel = found.panel
     click.echo(f"  {'strongest of all':<17}" + "".join(_percent(rate) for rate in panel.strongest.rate))
     click.echo(f"  {'predicted ratio':<17}" + "".join(_percent(rate) for rate in found.predicted.values()))
     click.echo(f"  the panel knows {' and '.join(panel.uses)}; its best single attacker is {panel.best}")
+    if found.above_panel:
+        click.echo(
+            f"  {' and '.join(found.above_panel)}: above the panel, because told the target's own rating where a "
+            "mention voices no opinion"
+        )
     counted = {
         "mentions repeated": intake.n_repeated,
         "mentions of items that nobody rated": intake.n_unknown_items,

@@ -18,8 +18,8 @@ function tell(found) {
   byId("exposure-list").replaceChildren(...found.mentions.map((one) => deletion(one)));
   if (found.n_mentions === 0) return say(byId("exposure-words"), "We know of no posts of yours.");
   const verdict = found.hidden ? "Well hidden" : "Not hidden";
-  const last = found.mentions.length > 1 ? ` With all of these deleted: ${found.without_all.words}.` : "";
-  const told = found.mentions.length > 0 ? ` What gives most away:${last}` : "";
+  const last = found.mentions.length > 1 ? ` With all below deleted you would be ${found.without_all.words}.` : "";
+  const told = found.mentions.length > 0 ? `${last} What gives most away:` : "";
   say(byId("exposure-words"), `${verdict}: by ${found.n_mentions} titles you are ${found.now.words}. ${found.why}${told}`);
 }
 

@@ -148,13 +148,20 @@ export function listWays(advice, look) {
         {},
         make(
           "button",
-          { type: "button", class: "quiet wide", onclick: () => look(view) },
+          { type: "button", class: "quiet", "aria-pressed": "false", onclick: (event) => press(event, view, look) },
           make("span", {}, capital(view.words)),
           make("span", { class: "leads" }, view.band.words),
         ),
       ),
     ),
   );
+}
+
+/** Show the crowd of a way of looking, and which one it is. */
+function press(event, view, look) {
+  const chosen = event.currentTarget;
+  for (const one of byId("ways-list").querySelectorAll("button")) one.setAttribute("aria-pressed", String(one === chosen));
+  look(view);
 }
 
 /** List what was said before, each with a way to take it off. */
