@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recloak._core.errors import SourceError
+from recloak._mentions import clues
 from recloak._mentions.algorithms import Candidates, gains
 from recloak._mentions.clues import ClueCounts, default_constants, make_crowd
 from recloak._mentions.identification import identify
@@ -116,6 +117,15 @@ def test_the_strongest_is_at_least_every_attacker_at_every_k(seed):
         assert bound.expected(1).sum() >= one.expected(1).sum() - 1e-9 or (one.tied > 1).any()
         listed = one.tied > 0
         assert (bound.better + bound.tied / 2)[listed].sum() <= (one.better + one.tied / 2)[listed].sum()
+
+
+def test_a_target_is_compared_with_the_best_and_with_others_evenly_spaced(monkeypatch):
+    monkeypatch.setattr(clues, "_RIVALS", 4)
+    ratings, mentions = forum()
+    others = ratings.n_users - 1
+    rows = ClueCounts(crowd_of(ratings), mentions, ratings)._rivals(0, KNOWN)
+    assert len(rows) == 1 + 4 + math.ceil((others - 4) / (others // 4))
+    assert others // 4 > 1  # or a wrong step would give the same rows
 
 
 def test_nobody_helps_to_find_themselves():
