@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from recloak._core.errors import InputError
 from recloak._core.randomness import Rng, seed_or_rng
 from recloak._library.arguments import at_least
+from recloak._library.engines import on_spark, require_files, spark_session
 from recloak._library.related_arguments import HistoryLike, Window, bound_of, opened
 from recloak._library.sources import as_ratings
+from recloak._ratings.model import Ratings
 from recloak._related.history import ReleaseRecord, published
 from recloak._related.history_checks import verify_history
 from recloak._related.history_writing import ledger_of
@@ -37,6 +40,9 @@ def verify(
     residual: int | None = None,
     seed: int | None = None,
     rng: Rng = None,
+    engine: str = "local",
+    master: str | None = None,
+    conf: Sequence[str] = (),
 ) -> HistoryVerdict:
     """Check every release of a history as it was shown: exactly, without the code that makes lists.
 
@@ -55,6 +61,8 @@ def verify(
         Also sample what an observer learns who knows this many items, only some of which moved.
     seed, rng
         A seed or a numpy generator for the sample; with neither the system draws a seed.
+    engine, master, conf
+        ``spark`` reads the ratings on a Spark cluster; the source must then be files. The proof is the same.
 
     Returns
     -------
@@ -75,7 +83,7 @@ def verify(
     >>> recloak.related.verify("lists.db", "ratings.csv").passed
     True
     """
-    generator, ratings = seed_or_rng(seed, rng), as_ratings(source)
+    generator, ratings = seed_or_rng(seed, rng), _ratings_by(engine, source, master, conf)
     residual = None if residual is None else at_least(2, "residual", residual)
     named = {"delta": delta, "horizon": horizon, "min_support": min_support, "evidence": evidence}
     each = (*named.items(), ("knowledge", knowledge))
@@ -98,6 +106,17 @@ def verify(
         return verdict
     holders = Holders.of(ratings)
     return replace(verdict, residual=residual_risk(lists, holders, ratings, bounds[-1], known=residual, rng=generator))
+
+
+def _ratings_by(engine: str, source: RatingsLike, master: str | None, conf: Sequence[str]) -> Ratings:
+    """Return the ratings of a source, read by the engine that is asked for."""
+    if not on_spark(engine, master, conf):
+        return as_ratings(source)
+    files = require_files(source)
+    from recloak._spark.whole_ratings import opened_ratings
+
+    with spark_session(master, conf) as spark, opened_ratings(spark, files.paths, files.options) as read:
+        return read.ratings
 
 
 def _claimed(record: ReleaseRecord, given: dict[str, Any]) -> BoundOptions:

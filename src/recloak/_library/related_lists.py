@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from recloak._library.engines import on_spark, require_files, spark_session
 from recloak._library.related_arguments import HistoryLike, Moment, Window, as_seconds, bound_of, opened
 from recloak._library.sources import Source, as_ratings
 from recloak._ratings.ids import IdMap
+from recloak._ratings.model import Ratings
 from recloak._ratings.table_input import as_polars
 from recloak._related import publish_lists
 from recloak._related.history import record_of, table_of, without_gaps
@@ -111,6 +113,9 @@ def publish(
     until: Moment | None = None,
     loosen: bool = False,
     accept_times: bool = False,
+    engine: str = "local",
+    master: str | None = None,
+    conf: Sequence[str] = (),
 ) -> PublishedRelease:
     """Add the next release of related-item lists to a history, safe as shown and safe for its horizon.
 
@@ -152,6 +157,8 @@ def publish(
         Allow to promise less than the last release did (delta, horizon, support, top); it is recorded.
     accept_times
         Allow a newest rating that is dated ahead of the clock or far beyond the last release.
+    engine, master, conf
+        ``spark`` reads the ratings and compares the items on a Spark cluster; the source must then be files.
 
     Returns
     -------
@@ -179,21 +186,26 @@ def publish(
     how = MethodOptions(top=top, method=method, literal=literal, candidates=candidates, budget=budget)
     how.require_publishable()
     options = SimilarityOptions(similarity=similarity, shrinkage=shrinkage, min_support=min_support)
-    seconds, ratings = None if until is None else as_seconds(until), as_ratings(source)
+    seconds = None if until is None else as_seconds(until)
+    settings: dict[str, Any] = {"bound": bound, "method": how, "similarity": options, "until": seconds}
+    settings |= {"loosen": loosen, "accept_times": accept_times}
+    if not on_spark(engine, master, conf):
+        return _publish(history, as_ratings(source), lists, **settings)
+    files = require_files(source)
+    from recloak._spark.whole_ratings import opened_ratings
+
+    with spark_session(master, conf) as spark, opened_ratings(spark, files.paths, files.options) as read:
+        make = partial(read.nearest, seconds)
+        return _publish(history, read.ratings, lists, make_lists=make, **settings)
+
+
+def _publish(
+    history: HistoryLike, ratings: Ratings, lists: Table | RelatedLists | str | os.PathLike[str] | None, **settings: Any
+) -> PublishedRelease:
     require_times(ratings)  # before a store is made for them
     given = None if lists is None else _given_lists(lists, ratings.item_ids)
     with opened(history, create=True) as store:
-        return publish_lists.publish(
-            store,
-            ratings,
-            bound=bound,
-            method=how,
-            similarity=options,
-            lists=given,
-            until=seconds,
-            loosen=loosen,
-            accept_times=accept_times,
-        )
+        return publish_lists.publish(store, ratings, lists=given, **settings)
 
 
 def _given_lists(given: Table | RelatedLists | str | os.PathLike[str], item_ids: IdMap) -> Lists:

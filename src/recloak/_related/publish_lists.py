@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,12 +66,14 @@ def publish(
     method: MethodOptions,
     similarity: SimilarityOptions | None = None,
     lists: Lists | None = None,
+    make_lists: Callable[[int, SimilarityOptions], Lists] | None = None,
     until: int | None = None,
     loosen: bool = False,
     accept_times: bool = False,
 ) -> PublishedRelease:
     """Publish the next release: of lists made from the ratings, or of another recommender's ``lists``.
 
+    ``make_lists`` makes them elsewhere: it returns the lists of some length from the ratings up to ``until``.
     If nothing is new the last release is returned as it is. Nothing is stored if the verifier refuses it, or if
     somebody else has published meanwhile.
     """
@@ -93,7 +96,9 @@ def publish(
     number = records[-1].number + 1 if records else 1
     entered, batch = arrived.entered(known, number, time)
     night = _Night(history, known, entered, time, bound, method)
-    ranking = nearest(known, method.depth, similarity) if lists is None else night.given(_padded(lists, method.top))
+    make = make_lists or partial(nearest, known)
+    options = similarity or SimilarityOptions()
+    ranking = make(method.depth, options) if lists is None else night.given(_padded(lists, method.top))
     made = night.made(records, ranking, is_supported=lists is None and _is_under_rule(similarity, bound))
     if lists is not None and not arrived.n_new and night.is_last(made.release.lists):
         return _unchanged(history, records[-1], bound)

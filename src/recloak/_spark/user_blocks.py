@@ -54,15 +54,18 @@ class Blocks:
 
 def make_blocks(
     spark: SparkSession, source: SparkSource, folder: Path, *, block_ratings: int, bounds: Scale | None = None,
-    until: int | None = None,
+    until: int | None = None, timed: bool = False,
 ) -> Blocks:  # fmt: skip
-    """Read a source, up to a time where one is given, and write its blocks into a folder that every worker reaches."""
-    if until is not None and not source.has_times:
+    """Read a source, up to a time where one is given, and write its blocks into a folder that every worker reaches.
+
+    ``timed`` keeps the times of the ratings.
+    """
+    if (timed or until is not None) and not source.has_times:
         raise InputError("these ratings carry no times")
     items = source.frame.select("item").distinct().toArrow()
     item_ids = IdMap.of(pl.Series(pl.from_arrow(items["item"].combine_chunks())))
     n_blocks = max(LEAST_BLOCKS, -(-(source.n_rows - source.n_skipped) // block_ratings))
-    kinds = block_kinds(text_users=source.is_text("user"))
+    kinds = block_kinds(text_users=source.is_text("user"), timed=timed)
     rows, place = source.frame.repartition(n_blocks, "user"), folder / "blocks"
     made = rows.mapInArrow(_builder(item_ids, kinds, n_blocks, until), schema(kinds))
     made.write.parquet(address(place, reading=False))
@@ -72,19 +75,21 @@ def make_blocks(
 @contextmanager
 def opened_blocks(
     spark: SparkSession, source: str | Iterable[str], reading: ReadOptions | None = None, *,
-    block_ratings: int = BLOCK_RATINGS, beside: Path | None = None, until: int | None = None,
+    block_ratings: int = BLOCK_RATINGS, beside: Path | None = None, until: int | None = None, timed: bool = False,
 ) -> Iterator[Blocks]:  # fmt: skip
     """Yield the blocks of a source, in a hidden folder (by default in the working one) that is removed afterwards."""
     reading = reading or ReadOptions()
     with scratch_folder(beside or Path("recloak-spark").absolute()) as folder:
         opened = open_source(spark, source, reading)
-        yield make_blocks(spark, opened, folder, block_ratings=block_ratings, bounds=reading.bounds(), until=until)
+        bounds = reading.bounds()
+        yield make_blocks(spark, opened, folder, block_ratings=block_ratings, bounds=bounds, until=until, timed=timed)
 
 
-def block_kinds(*, text_users: bool) -> dict[str, pa.DataType]:
+def block_kinds(*, text_users: bool, timed: bool = False) -> dict[str, pa.DataType]:
     """Return the columns of a block; the moments are the sums of its ratings and of their squares."""
+    times = ("times",) if timed else ()
     ids = pa.list_(pa.string() if text_users else pa.int64())
-    arrays = dict.fromkeys(("indptr", "items", "values", "popularity", "moments", "levels"), pa.binary())
+    arrays = dict.fromkeys(("indptr", "items", "values", "popularity", "moments", "levels", *times), pa.binary())
     return {"block": pa.int32(), "n_users": pa.int64(), "n_ratings": pa.int64(), "ids": ids, **arrays}
 
 
@@ -134,6 +139,7 @@ def block_row(ratings: Ratings, block: int, kinds: dict[str, pa.DataType]) -> pa
         "popularity": ratings.popularity,
         "moments": np.array([values.sum(), np.square(values).sum()]),
         "levels": _levels(ratings.values),
+        "times": ratings.times,
     }
     return row_batch(row, kinds)
 

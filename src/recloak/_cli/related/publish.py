@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recloak._cli.common import emit_json, given_only, options_of, output_options, source_of, source_options
+from recloak._cli.engine import engine_options
 from recloak._cli.path_types import TABLE
 from recloak._cli.related import _shared as shared
 from recloak._related.options import MethodOptions, SimilarityOptions
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 @shared.bound_options
 @options_of(MethodOptions)
 @options_of(SimilarityOptions, leave_out=("min_support",))
+@engine_options
 @source_options
 @output_options
 def command(store: str, source: tuple[str, ...], as_json: bool, **given: Any) -> None:

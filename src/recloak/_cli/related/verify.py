@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recloak._cli.common import given_only, output_options, report, seed_option, source_of, source_options
+from recloak._cli.engine import engine_options
 from recloak._cli.related import _shared as shared
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 @click.option("--residual", type=click.IntRange(min=2), help="Also sample what an observer learns who knows this many "
               "items of which only some moved.")  # fmt: skip
 @seed_option
+@engine_options
 @source_options
 @output_options
 def command(store: str, source: tuple[str, ...], as_json: bool, **given: Any) -> int:
