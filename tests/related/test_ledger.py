@@ -19,6 +19,7 @@ from tests.library.small_world import small_ratings
 TABLE = small_ratings()
 PROMISE: dict[str, Any] = {"delta": 0.4, "min_support": 2}
 AHEAD = 4_102_444_800  # 2100-01-01
+DAY = 86_400
 
 
 @pytest.fixture
@@ -94,6 +95,18 @@ def test_a_rating_dated_ahead_is_refused_and_counts_by_arrival_if_accepted(store
     assert again.time > made.time
     assert again.late_ratings == 2
     assert related.verify(store, ahead).passed
+
+
+def test_a_rating_dated_ahead_does_not_end_the_horizon(tmp_path):
+    """With the clock's time for such a release, what was added the day before was compared with one release only."""
+    history, table = tmp_path / "lists.db", TABLE
+    for night in range(3):
+        table = pl.concat([table, row(910 + night, 1, 900 + night * DAY), row(910 + night, 2, 900 + night * DAY)])
+        related.publish(history, table, **PROMISE)
+    ahead = pl.concat([table, row(901, 2, AHEAD), row(902, 1, 900 + 3 * DAY)])
+    made = related.publish(history, ahead, **PROMISE, accept_times=True)
+    assert made.time == 900 + 3 * DAY
+    assert made.verdict.n_pairs == 3
 
 
 def test_promising_less_is_refused_unless_asked_for_and_recorded(store):

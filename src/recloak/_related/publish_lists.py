@@ -85,7 +85,7 @@ def publish(
     records, n_seals = history.releases, len(seals_of(history))
     loosened = _loosened(records, bound, method, allowed=loosen)
     earlier = [one.time for one in records]
-    time = release_time(int(ratings.times.max()), until, earlier, accept_times=accept_times)
+    time = release_time(ratings.times, until, earlier, accept_times=accept_times)
     known = ratings if until is None else ratings.until(until)
     kept = ledger_of(history)
     ledger = kept or adopted(ratings, [(one.number, one.time) for one in records])

@@ -1,9 +1,12 @@
-"""The time of a release: never ahead of the clock, never far from the last one without a word, always after it."""
+"""The time of a release: never one ahead of the clock, never far from the last one without a word, always after it."""
 
 import itertools
 import time as clock
 from collections.abc import Sequence
 from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recloak._core.errors import InputError
 
@@ -13,24 +16,30 @@ _FIRST_GAP = 400 * _DAY  # between the first two releases, when no other gap is 
 _TIMES_LONGER = 10  # than the longest gap so far
 
 
-def release_time(newest: int, until: int | None, earlier: Sequence[int], *, accept_times: bool) -> int:
+def release_time(times: NDArray[np.int64], until: int | None, earlier: Sequence[int], *, accept_times: bool) -> int:
     """Return the time of the next release: ``until``, else that of the newest rating.
 
-    ``earlier`` are the times of the releases so far. A newest rating that is dated ahead of the clock, or far beyond
-    the last release, is most likely a mistake that would make every later night look old; it needs ``accept_times``,
-    and the release then gets the time of the clock at most.
+    ``times`` are those of the ratings, ``earlier`` those of the releases so far. A newest rating that is dated ahead of
+    the clock, or far beyond the last release, is most likely a mistake that would make every later night look old; it
+    needs ``accept_times``. What is dated ahead then gives the release no time: a jump would end the horizon of all that
+    was added before it.
     """
-    now, last = int(clock.time()), earlier[-1] if earlier else None
+    newest, now, last = int(times.max()), int(clock.time()), earlier[-1] if earlier else None
     if until is not None and until > max(newest, now):
         raise InputError(f"a release must not be of a time that is yet to come, got time {until}")
     if until is None and not accept_times:
         _require_plausible(newest, now, earlier)
-    time = until if until is not None else newest if newest <= now + _DAY else now
+    time = until if until is not None else _newest_past(times, now)
     if last is None or time > last:
         return time
     if until is not None and time < last:
         raise InputError(f"a release must not be older than the last one (time {last}), got time {time}")
     return last + 1  # what came in late, or is dated before the last release, still has its own release
+
+
+def _newest_past(times: NDArray[np.int64], now: int) -> int:
+    past = times[times <= now + _DAY]
+    return int(past.max()) if len(past) else now
 
 
 def _require_plausible(newest: int, now: int, earlier: Sequence[int]) -> None:
