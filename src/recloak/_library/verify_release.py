@@ -54,7 +54,8 @@ def verify(
     k
         Demand at least this k; by default the one that the release claims.
     original
-        The source, to check what the release promises about it: diversity and a cap on links.
+        The source, to check what the release promises about it: diversity, a cap on links, and of drawn rows that none
+        is a person's own.
     diversity
         Demand this diversity (``"B,L"``); by default the one that the release claims.
     private
@@ -84,7 +85,8 @@ def verify(
     Returns
     -------
     Verdict
-        ``passed`` and the ``problems``; ``unchecked`` names promises that need ``original``.
+        ``passed`` and the ``problems``; ``unchecked`` names promises that need ``original``, and ``measured`` says of
+        drawn rows how near they are to people, given ``original`` and ``private``.
 
     Raises
     ------
@@ -174,4 +176,5 @@ def _claims_about_source(folder: Path) -> tuple[str, ...]:
     """Name what a release promises about its source, so that a pass without the source is not taken for more."""
     manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     claims = ((name, manifest.get(name)) for name in ("diversity", "max_link"))
-    return tuple(f"{name} {claimed}" for name, claimed in claims if claimed is not None)
+    told = tuple(f"{name} {claimed}" for name, claimed in claims if claimed is not None)
+    return (*told, "that no drawn row is nearer to a person than by chance") if "boost" in manifest else told

@@ -28,6 +28,7 @@ from recloak._releases.model.release_format import Diversity, Verdict
 from recloak._releases.model.statistics import STATISTICS
 from recloak._releases.verifier.claims import Claims
 from recloak._releases.verifier.diversity_check import Starved, starved_users
+from recloak._releases.verifier.drawn_check import DrawnFindings
 from recloak._releases.verifier.item_numbers import ItemNumbers, words_of
 from recloak._releases.verifier.judgement import Totals, check_release
 from recloak._releases.verifier.link_check import Exceeded, exceeded_links
@@ -138,6 +139,10 @@ class SparkInspection:
         blocks = original.frame.select("block", "n_users", "indptr", "items", "values")
         found = blocks.mapInArrow(check, schema(kinds)).agg(sf.sum("n_users"), sf.sum("n_missing")).collect()[0]
         return Starved(*found)
+
+    def drawn_against(self, original: Blocks, mapping: str | Path) -> DrawnFindings | None:  # noqa: ARG002
+        """Refuse: the rows are compared with people on one machine."""
+        raise OptionError("drawn rows are compared with their source by engine='local'")
 
     def exceeded(self, original: Blocks, mapping: str | Path) -> Exceeded | None:
         """Count the cells above the cap on links."""

@@ -16,10 +16,18 @@ from recloak._cli.path_types import FOLDER, PRIVATE_FOLDER, SOURCE
 @click.option(
     "-k", "--k", type=click.IntRange(min=2), help="Demand at least this k; by default the one the release claims."
 )
-@click.option("--original", metavar="SOURCE", type=SOURCE, help="The source, to check diversity and a cap on links.")
+@click.option(
+    "--original",
+    metavar="SOURCE",
+    type=SOURCE,
+    help="The source, to check diversity, a cap on links, and drawn rows.",
+)
 @click.option("--diversity", metavar="B,L", help="Demand this diversity; by default the one the release claims.")
 @click.option(
-    "--private", metavar="DIR", type=PRIVATE_FOLDER, help="Who is who, to check a cap on links. [default: DIR-private]"
+    "--private",
+    metavar="DIR",
+    type=PRIVATE_FOLDER,
+    help="Who is who, to check a cap on links and drawn rows. [default: DIR-private]",
 )
 @click.option(
     "--content", is_flag=True, help="Judge only what the tables hold, not how every byte is written (for other tools')."
@@ -51,6 +59,8 @@ def command(folder: Path, original: str | None, as_json: bool, **given: Any) -> 
             click.echo(f"  {verdict.proved}")
         for problem in verdict.problems:
             click.echo(f"  - {problem}")
+        for sentence in verdict.measured:
+            click.echo(f"  {sentence}")
         for claim in verdict.unchecked:
             click.echo(f"  not checked without --original: {claim}")
         if verdict.signed_by is not None:

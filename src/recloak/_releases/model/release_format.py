@@ -133,6 +133,7 @@ class Verdict(Tabular):
     content: bool = False  # whether only the content was judged, and not how the files are written
     signed_by: str | None = None  # fingerprint of the owner's key, where a signature was checked and is right
     drawn: bool = False  # whether rows were drawn for groups: ``k_found`` then counts the rows of the smallest group
+    measured: tuple[str, ...] = ()  # of drawn rows, what was compared with the source, in sentences
 
     def __repr__(self) -> str:
         told = [plural(len(self.problems), "problem")] if self.problems else []
@@ -176,7 +177,8 @@ class Verdict(Tabular):
     def to_mapping(self) -> dict[str, Any]:
         """Return the JSON of ``recloak verify``."""
         found = {"verdict": self.verdict, **asdict(self), "problems": list(self.problems), "proved": self.proved}
-        left_out = ("unchecked",) if self.signed_by is not None else ("unchecked", "signed_by")
+        empty = {"signed_by": self.signed_by is None, "measured": not self.measured}
+        left_out = ("unchecked", *(name for name, is_empty in empty.items() if is_empty))
         return {name: value for name, value in found.items() if name not in left_out}
 
     def to_json(self) -> dict[str, Any]:
@@ -190,4 +192,13 @@ class Verdict(Tabular):
 
     def to_polars(self) -> pl.DataFrame:
         """Return the verdict as a table of one row."""
-        return table_of([{**self.to_mapping(), "problems": len(self.problems), "unchecked": len(self.unchecked)}])
+        return table_of(
+            [
+                {
+                    **self.to_mapping(),
+                    "problems": len(self.problems),
+                    "unchecked": len(self.unchecked),
+                    "measured": len(self.measured),
+                }
+            ]
+        )

@@ -12,6 +12,7 @@ from recloak._releases.model.release_format import Diversity, Verdict
 from recloak._releases.model.statistics import STATISTICS
 from recloak._releases.verifier.claims import Claims, read_claims, telling_problems
 from recloak._releases.verifier.diversity_check import Starved
+from recloak._releases.verifier.drawn_check import DrawnFindings
 from recloak._releases.verifier.link_check import Exceeded
 from recloak._releases.verifier.part_findings import CHANGED, READ, UNREADABLE, Summary
 from recloak._releases.verifier.statistics_parts import statistics_problems
@@ -52,6 +53,9 @@ class Inspection(Protocol):
     def starved(self, original: Any, diversity: Diversity) -> Starved:
         """Count the users whose items stand together in too few rows."""
 
+    def drawn_against(self, original: Any, mapping: Any) -> DrawnFindings | None:
+        """Compare drawn rows with people; None where the mapping is not one of these users and groups."""
+
     def exceeded(self, original: Any, mapping: Any) -> Exceeded | None:
         """Count the cells above the cap on links; None where the mapping is not one of these users."""
 
@@ -84,8 +88,20 @@ def check_release(
     verdict = _judge(claims, required, inspection.totals())
     if original is None:
         return verdict
-    more = _owner_problems(claims, inspection, original, _wanted(claims, diversity), mapping)
-    return replace(verdict, problems=(*verdict.problems, *more))
+    more = tuple(_owner_problems(claims, inspection, original, _wanted(claims, diversity), mapping))
+    verdict = replace(verdict, problems=(*verdict.problems, *more))
+    return verdict if more or not claims.is_drawn else _judge_drawn(verdict, inspection, original, mapping)
+
+
+def _judge_drawn(verdict: Verdict, inspection: Inspection, original: Any, mapping: Any) -> Verdict:
+    """Add what the owner can tell of drawn rows: whether they are nearer to people than chance allows."""
+    if mapping is None:
+        told = "how near drawn rows are to people takes who is who; give private=... as well"
+        return replace(verdict, measured=(told,))
+    found = inspection.drawn_against(original, mapping)
+    if found is None:
+        return replace(verdict, problems=(*verdict.problems, f"{_OTHER_SOURCE}: the mapping has other groups"))
+    return replace(verdict, problems=(*verdict.problems, *found.problems()), measured=tuple(found.measured()))
 
 
 def _part_problems(claims: Claims, summaries: Sequence[Summary]) -> list[str]:

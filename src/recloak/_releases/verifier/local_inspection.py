@@ -13,10 +13,11 @@ from recloak._ratings.model import Ratings
 from recloak._releases.model.release_format import Diversity
 from recloak._releases.verifier.claims import Claims
 from recloak._releases.verifier.diversity_check import Starved, every_row, item_bits, starved_users
+from recloak._releases.verifier.drawn_check import DrawnFindings, check_drawn, rows_shown
 from recloak._releases.verifier.item_numbers import ItemNumbers, words_of
 from recloak._releases.verifier.judgement import Totals
 from recloak._releases.verifier.link_check import Exceeded, exceeded_links, groups_of_users, published_users
-from recloak._releases.verifier.part_findings import Summary, inspect_part
+from recloak._releases.verifier.part_findings import Summary, inspect_part, shown_cells
 
 
 class _WholeTable(NamedTuple):
@@ -107,12 +108,33 @@ class LocalInspection:
         rows = whole.models[whole.distinct] if claims.layout == "long" else groups_of_users(claims)
         return exceeded_links(claims, claims.cell_parts, rows[users - 1], original)
 
+    def drawn_against(self, original: Ratings, mapping: pl.DataFrame) -> DrawnFindings | None:
+        """Compare drawn rows with the people behind their groups; None where the mapping is not one of these users."""
+        claims, users = self.claims, published_users(mapping, original, self.claims.n_users)
+        groups = groups_of_users(claims)
+        if users is None or not _are_groups(mapping, groups):
+            return None
+        read = list(shown_cells(claims, claims.cell_parts, original.item_ids))
+        names, items = (np.concatenate(column) for column in zip(*read, strict=True))
+        known = items >= 0
+        rows = rows_shown(names[known], items[known], claims.n_users, original.item_ids)
+        draw = np.random.default_rng(secrets.randbits(64))
+        return check_drawn(rows, groups - 1, original, users - 1, claims.manifest["holders"], draw)
+
     def item_bits(self, original: Ratings) -> NDArray[np.uint64]:
         """Return which distinct rows hold each item of the original."""
         if self.claims.has_factors:  # every distinct row holds every item of the release
             known = original.item_ids.encode(self._items.ids())
             return every_row(known[known >= 0], len(original.item_ids), len(self._whole.models))
         return item_bits(self.claims, self._whole.models, original.item_ids)
+
+
+def _are_groups(mapping: pl.DataFrame, groups: NDArray[np.int64]) -> bool:
+    """Return whether the mapping puts every published user into the group of the release."""
+    if "group" not in mapping.columns:
+        return False
+    said = groups[mapping["user"].to_numpy().astype(np.int64) - 1]
+    return bool((said == mapping["group"].to_numpy()).all())
 
 
 def _first_zero(numbers: NDArray[np.int64]) -> int | None:
