@@ -20,7 +20,7 @@ from recloak._core.errors import InputError
 from recloak._core.files import require_folder_name, require_parent, written_file
 from recloak._core.logger import log
 from recloak._library.certify_release import write_certificate
-from recloak._library.sources import explicit_ratings
+from recloak._library.sources import as_ratings
 from recloak._policy.policy import Policy
 from recloak._policy.run_record import RunRecord, hash_of_ratings, step_seed
 from recloak._releases.folder_checks import private_beside
@@ -94,7 +94,7 @@ def begin(
     from recloak._core.randomness import seed_or_rng
 
     _require_place(folder)
-    ratings = explicit_ratings(source, "run")
+    ratings = as_ratings(source)
     wanted = "" if seed is None and rng is None else str(seed_or_rng(seed, rng).seed)
     about = {
         "policy": policy.sha256,
@@ -130,7 +130,8 @@ def _open_folder(folder: Path) -> None:
 def _inspect(run: RunSoFar) -> RunSoFar:
     found = recloak.inspect(run.ratings, targets=run.policy.audit.targets, seed=run.seed_of("inspect"))
     files = _report(run, "inspect", found)
-    counts = f"{run.ratings.n_users:,} users, {run.ratings.n_items:,} items, {run.ratings.n_ratings:,} ratings"
+    ratings = run.ratings
+    counts = f"{ratings.n_users:,} users, {ratings.n_items:,} items, {ratings.n_ratings:,} {ratings.kind.nouns}"
     return run.finished("inspect", {"summary": counts}, *files)
 
 
@@ -178,7 +179,7 @@ def _evaluate(run: RunSoFar) -> RunSoFar:
     found = recloak.evaluate(run.ratings, **plan, **options, seed=run.seed_of("evaluate"))
     files = _report(run, "evaluate", found)
     rmse = found.target_deviation.rmse
-    summary = "no rating could be compared" if rmse is None else f"typical error of an own row {rmse:.3f}"
+    summary = "see reports-private/evaluate.html" if rmse is None else f"error of the own group's row {rmse:.3f} (RMSE)"
     return run.finished("evaluate", {"summary": summary}, *files)
 
 
