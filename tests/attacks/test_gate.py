@@ -1,15 +1,27 @@
+import dataclasses
+
 import pytest
 from tests.attacks.attack_values import OWN
 
 from recloak._attacks.gate import Gate, parse_gate, pass_gate
-from recloak._attacks.model import Outcome
+from recloak._attacks.model import Outcome, Verdict
 from recloak._core.errors import OptionError
 from recloak._core.intervals import wilson
 
 
 def outcome(successes: int | None, known: int = 8, name: str = "scoreboard") -> Outcome:
     release = None if successes is None else wilson(successes, 1000)
-    return Outcome(OWN[name], attacker="", unit="", known=known, baseline=0.001, release=release, reason="it broke")
+    verdict: Verdict = "not measured" if release is None else "bounded"
+    return Outcome(
+        OWN[name],
+        attacker="",
+        unit="",
+        known=known,
+        baseline=0.001,
+        release=release,
+        reason="it broke",
+        verdict=verdict,
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,3 +70,9 @@ def test_every_outcome_of_the_name_must_pass():
 def test_a_gate_on_nothing_is_an_error():
     with pytest.raises(OptionError, match="is not run"):
         pass_gate(parse_gate("scoreboard@3<0.5"), [outcome(1)])
+
+
+def test_a_figure_that_proves_nothing_never_passes_a_gate():
+    silent = dataclasses.replace(outcome(1), verdict="not measured")
+    assert pass_gate(parse_gate("scoreboard@8<0.5"), [outcome(1)]).passed
+    assert not pass_gate(parse_gate("scoreboard@8<0.5"), [silent]).passed

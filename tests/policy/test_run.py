@@ -1,11 +1,13 @@
 """A run goes from a source to a certificate, goes on where it was stopped, and stops where a gate fails."""
 
+import dataclasses
 import json
 import stat
 from pathlib import Path
 
 import pytest
 from tests.cli.releases import write_source
+from tests.report.test_audit_page import named
 
 import recloak
 from recloak._attacks.registry import attacks
@@ -123,3 +125,12 @@ def test_a_folder_that_is_not_empty_is_left_alone(whole, tmp_path):
     (tmp_path / "out" / "thesis.txt").write_text("mine")
     with pytest.raises(recloak.InputError, match="not empty"):
         recloak.run(policy(tmp_path), whole[1], tmp_path / "out")
+
+
+def test_attacks_that_could_not_be_measured_stop_a_run_unless_the_policy_says_otherwise():
+    silent = dataclasses.replace(named(), verdict="not measured")
+    found = recloak.Audit((silent,), (), 1)
+    assert "nothing is known" in run_steps._why_not(found, accepts_silence=False)
+    assert run_steps._why_not(found, accepts_silence=True) == ""
+    broken = recloak.Audit((dataclasses.replace(silent, failed=True),), (), 1)
+    assert "nothing is known" in run_steps._why_not(broken, accepts_silence=True)

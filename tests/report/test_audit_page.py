@@ -20,7 +20,7 @@ MANIFEST = {"k": 5, "mode": "padded", "n_users": 100, "n_groups": 20}
 
 def named(known=8, hits=10, *, name="scoreboard", setting="plain", verdict="bounded"):
     return Outcome(
-        OWN[name], "knows some; names the best", "targets named rightly", known, 0.01, wilson(90, 100),
+        OWN[name], "knows some; names the best", "targets named correctly", known, 0.01, wilson(90, 100),
         wilson(hits, 100),
         wilson(30, 100), wilson(1, 100), 0.2, verdict, setting=setting,
     )  # fmt: skip

@@ -151,7 +151,7 @@ class Attack:
     >>> import recloak
     >>> recloak.Attack(
     ...     name="first-users", kind="identifies", title="First users", short="first users",
-    ...     attacker="names the first ten users", unit="targets named rightly", baseline="naming somebody at random",
+    ...     attacker="names the first ten users", unit="targets named correctly", baseline="naming somebody at random",
     ...     criterion="singling-out", run=first_users,
     ... )
     <Attack first-users: identifies>

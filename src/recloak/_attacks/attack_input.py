@@ -177,7 +177,7 @@ def naming_attack(attack: Callable[[Public, Clues], Hits], *, varied: Varied = V
     """Return an attack that knows some ratings of each target and names a profile, in the original and in a release."""
     return Attack(
         kind=Kind.IDENTIFIES,
-        unit="targets named rightly",
+        unit="targets named correctly",
         baseline="naming somebody at random",
         criterion="singling-out",
         run=on_both_sides(attack),

@@ -67,7 +67,7 @@ def pass_gate(gate: Gate, outcomes: Iterable[Outcome]) -> Passage:
     named = named_by(gate, outcomes)
     for one in named:
         where = f"{one.name}{'' if one.known is None else f' with {one.known} known'}, {one.setting}"
-        if one.release is None:
+        if one.release is None or one.verdict == "not measured":  # a figure that proves nothing is no pass
             return Passage(gate, passed=False, reason=f"{where}: {one.verdict} ({one.reason})")
         if one.release.high >= gate.below:
             return Passage(gate, passed=False, reason=f"{where}: up to {one.release.high:.3f}")

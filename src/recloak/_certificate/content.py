@@ -177,6 +177,8 @@ def _note(audit: Mapping[str, Any] | None) -> Iterator[str]:
         return
     missing = sum(one["verdict"] == NOT_MEASURED for one in audit["attacks"])
     yield f"{plural(len(audit['attacks']), 'run')} of attacks, {count(missing)} of them not measured."
+    if audit.get("promise") == "not measured":
+        yield "Some attacks that name people could not be measured, so nothing is known about them."
     breached = {one["name"] for one in audit["attacks"] if one["verdict"] == "breached"}
     if accepted := [one for one in audit.get("accepted", ()) if one in breached]:
         yield f"Breached and accepted by the owner: {', '.join(accepted)}."

@@ -155,22 +155,28 @@ def _verify(run: RunSoFar) -> RunSoFar:
 
 def _audit(run: RunSoFar) -> RunSoFar:
     plan = run.policy.audit.to_mapping()
+    accepts_silence = plan.pop("accept_unmeasured")
     found = recloak.audit(run.ratings, run.release, **plan, seed=run.seed_of("audit"))
     files = _report(run, "audit", found)
     result: dict[str, Any] = {"summary": found.verdict, "verdict": found.verdict, "criteria": found.criteria}
-    if not found.acceptable:
-        result["stops"] = _why_not(found)
+    if not found.acceptable and (why := _why_not(found, accepts_silence)):
+        result["stops"] = why
     return run.finished("audit", result, *files)
 
 
-def _why_not(found: recloak.Audit) -> str:
+def _why_not(found: recloak.Audit, accepts_silence: bool) -> str:
+    """Return why an audit stops a run; nothing, where all that is missing may be missing by the policy."""
     closed = [f"gate {one.gate} failed: {one.reason}" for one in found.passages if not one.passed]
     if closed:
         return "; ".join(closed)
     if found.not_accepted:
         names = ", ".join(found.not_accepted)
         return f"breached and not accepted: {names}; change the release, or name them under accept in the policy"
-    return "not every attack that names people could be run, so nothing is known"
+    if found.promise == "not measured" and accepts_silence and not found.failures:
+        return ""
+    if found.promise == "fail":
+        return "people are named more often than the release promises"
+    return "not every attack that names people could be measured, so nothing is known"
 
 
 def _evaluate(run: RunSoFar) -> RunSoFar:

@@ -19,6 +19,9 @@ class AuditPlan(AuditOptions):
 
     gates: tuple[str, ...] = option((), "lines that must hold, such as scoreboard@8<0.05")
     accept: tuple[str, ...] = option((), "attacks whose success the owner accepts, such as membership")
+    accept_unmeasured: bool = option(
+        False, "go on although some attacks that name people cannot be measured, as on drawn rows (mode sampled)"
+    )
     again: bool = option(False, "make a second release with the same options, and attack both together")
     sybils: int = option(0, "publish again in private with so many copies of some people planted", at_least=0)
 

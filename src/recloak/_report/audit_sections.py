@@ -15,7 +15,7 @@ PROMISE = "promised at most"
 
 _HEAD = ("Attack", "Known", "Knowledge", "Verdict", "Original", "Release", "Right group", "Absent named", "Guessing",
          "Bound")  # fmt: skip
-_NAMED = Axis("targets named rightly", percent=True, low=0, high=1)
+_NAMED = Axis("targets named correctly", percent=True, low=0, high=1)
 _SUCCESS = Axis("success", percent=True, low=0, high=1)
 
 

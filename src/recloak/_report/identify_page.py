@@ -242,7 +242,7 @@ def _open_chapter(open_set: OpenSet) -> Chapter:
     recall = "not measured" if open_set.recall is None else percent(open_set.recall)
     meaning = (
         f"Naming only who is held for the target with probability {open_set.threshold:g}: {shown}, and "
-        f"{recall} of those present are rightly named. Stated probabilities are off by "
+        f"{recall} of those present are named correctly. Stated probabilities are off by "
         f"{percent(open_set.calibration_error)} on average."
     )
     intro = f"{count(open_set.n_present)} targets are in the data, {count(open_set.n_absent)} are not."

@@ -29,7 +29,7 @@ def command(store: str, source: tuple[str, ...], as_json: bool, **given: Any) ->
     """Attack the published lists of STORE, and the true lists of the same times, as a passive observer would.
 
     The observer knows some items of each target at one release, watches their lists until the next, and infers what the
-    target has added. Yield is the share of all that the targets added that is inferred rightly.
+    target has added. Yield is the share of all that the targets added that is inferred correctly.
 
     The learned observer knows all that a target held, learns from half of the people how to read the lists and is tried
     on the other half, then the other way round. The control learns too but sees no moves. Active targets added
