@@ -97,3 +97,12 @@ def test_a_flag_beside_a_policy_is_refused_even_with_its_default(tmp_path, capsy
     assert run(["publish", str(source), "-o", str(tmp_path / "out"), "--policy", str(policy), "--k", "5"]) == 2
     assert "--k is set by --policy" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_statistics_are_part_of_a_policy_and_of_its_hash(tmp_path):
+    plain = recloak.Policy.read(written(tmp_path, "[publish]\nk = 3"))
+    counted = recloak.Policy.read(written(tmp_path, "[publish]\nk = 3\nstatistics = 1.0"))
+    assert counted.counting.statistics == 1.0
+    assert plain.sha256 != counted.sha256
+    with pytest.raises(recloak.OptionError, match=r"statistics=\.\.\. is set by policy"):
+        recloak.publish(write_source(tmp_path), policy=plain, statistics=1.0)

@@ -113,7 +113,8 @@ def publish(
         ``"local"`` or ``"spark"``, and Spark's master and settings (``"KEY=VALUE"``). Spark needs ``out``.
     policy
         A `Policy`, its file, or the name of a preset: everything from ``k`` to ``paper``, and ``layout``, ``format``
-        and ``size_limit``, come from it and may not be given beside it. `run` holds the rest of it as well.
+        and ``size_limit``, come from it and may not be given
+        beside it; nor may ``statistics``. `run` holds the rest of it as well.
     seed, rng
         Make the run repeatable: a whole number, or a numpy generator; without one a secret seed is drawn.
 
@@ -144,9 +145,9 @@ def publish(
         diversity=diversity_text(diversity),
     )  # fmt: skip
     writing = WriteOptions(layout=layout, format=format, size_limit=size_limit)
-    if policy is not None:
-        options, writing = _by_policy(policy, options, writing)
     counting = StatisticsOptions(statistics=statistics)
+    if policy is not None:
+        options, writing, counting = _by_policy(policy, options, writing, counting)
     padding = PadOptions(predictor=predictor, rank=rank, iterations=iterations, tolerance=tolerance)
     if padder is not None and padding != PadOptions():
         idle = next(name for name, value in padding.to_mapping().items() if value != PadOptions().to_mapping()[name])
@@ -176,16 +177,16 @@ def publish(
 
 
 def _by_policy(
-    policy: Policy | PathLike, options: PublishOptions, writing: WriteOptions
-) -> tuple[PublishOptions, WriteOptions]:
+    policy: Policy | PathLike, options: PublishOptions, writing: WriteOptions, counting: StatisticsOptions
+) -> tuple[PublishOptions, WriteOptions, StatisticsOptions]:
     """Return the options of a policy; raise OptionError for one that was given beside it."""
     from recloak._policy.options import changed
     from recloak._policy.policy import Policy
 
-    if idle := next(iter({**changed(options), **changed(writing)}), None):
+    if idle := next(iter({**changed(options), **changed(writing), **changed(counting)}), None):
         raise OptionError(f"{idle}=... is set by policy=...; leave it out, or change the policy")
     rules = policy if isinstance(policy, Policy) else Policy.read(as_path("policy", policy))
-    return rules.publish, rules.writing
+    return rules.publish, rules.writing, rules.counting
 
 
 def _folders(out: PathLike, private: PathLike | None) -> tuple[Path, Path]:

@@ -180,7 +180,7 @@ def _why_not(found: recloak.Audit, accepts_silence: bool) -> str:
 
 
 def _evaluate(run: RunSoFar) -> RunSoFar:
-    options = {name: value for name, value in run.policy.publish.to_mapping().items() if name != "statistics"}
+    options = run.policy.publish.to_mapping()
     plan = run.policy.evaluate.to_mapping()
     found = recloak.evaluate(run.ratings, **plan, **options, seed=run.seed_of("evaluate"))
     files = _report(run, "evaluate", found)

@@ -35,7 +35,7 @@ from recloak._core.errors import OptionError, SourceError
 from recloak._core.results import counted
 from recloak._policy.options import PRESETS, AuditPlan, EvaluatePlan, changed
 from recloak._policy.review import Review
-from recloak._releases.options import FACTORS, PublishOptions, WriteOptions
+from recloak._releases.options import FACTORS, PublishOptions, StatisticsOptions, WriteOptions
 
 _SECTIONS = ("publish", "audit", "evaluate")
 _KEYS = ("about", "review", *_SECTIONS)
@@ -55,6 +55,8 @@ class Policy:
         How the release is made.
     writing : WriteOptions
         How its tables are written.
+    counting : StatisticsOptions
+        Which counts are published beside the rows.
     audit : AuditOptions
         How it is attacked, with the ``gates`` that must hold and the breaches that the owner will ``accept``.
     evaluate : EvaluateOptions
@@ -74,6 +76,7 @@ class Policy:
     about: str
     publish: PublishOptions
     writing: WriteOptions
+    counting: StatisticsOptions
     audit: AuditPlan
     evaluate: EvaluatePlan
     review: Review
@@ -96,7 +99,8 @@ class Policy:
 
     def to_mapping(self) -> dict[str, Any]:
         """Return the policy as plain values, in the form of its file, without what is left at its default."""
-        made = {"mode": self.publish.mode, "k": self.publish.k, **changed(self.publish), **changed(self.writing)}
+        made = {"mode": self.publish.mode, "k": self.publish.k, **changed(self.publish)}
+        made |= {**changed(self.writing), **changed(self.counting)}
         audit = {
             name: list(value) if isinstance(value, tuple) else value for name, value in changed(self.audit).items()
         }
@@ -122,12 +126,13 @@ def _parsed(content: bytes, name: str, file: str) -> Policy:
         raise SourceError(f"is not TOML: {error}", file=file) from None
     _require_keys(found, _KEYS, file, "")
     sections = {one: _section(found, one, file) for one in _SECTIONS}
-    release, writing = _split(sections["publish"], file)
+    release, writing, counting = _split(sections["publish"], file)
     policy = Policy(
         name=name,
         about=_text(found, "about", file),
         publish=_made(PublishOptions, release, "publish", file),
         writing=_made(WriteOptions, writing, "publish", file),
+        counting=_made(StatisticsOptions, counting, "publish", file),
         audit=_made(AuditPlan, sections["audit"], "audit", file),
         evaluate=_made(EvaluatePlan, sections["evaluate"], "evaluate", file),
         review=_review(found.get("review"), file),
@@ -150,11 +155,11 @@ def _text(found: Mapping[str, Any], name: str, file: str) -> str:
     return text
 
 
-def _split(section: dict[str, Any], file: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the keys of a section [publish] that make a release, and those that write it."""
-    making, writing = list(PublishOptions().to_mapping()), list(WriteOptions().to_mapping())
-    _require_keys(section, (*making, *writing), file, "publish.")
-    return {k: v for k, v in section.items() if k in making}, {k: v for k, v in section.items() if k in writing}
+def _split(section: dict[str, Any], file: str) -> list[dict[str, Any]]:
+    """Return the keys of a section [publish] that make a release, that write it, and that count beside it."""
+    kinds = [list(kind.to_mapping()) for kind in (PublishOptions(), WriteOptions(), StatisticsOptions())]
+    _require_keys(section, tuple(name for names in kinds for name in names), file, "publish.")
+    return [{name: value for name, value in section.items() if name in names} for names in kinds]
 
 
 def _require_keys(found: Mapping[str, Any], known: tuple[str, ...], file: str, where: str) -> None:

@@ -67,7 +67,8 @@ def command(source: str, output: Path, as_json: bool, **given: Any) -> None:
 
 def _refuse_beside_policy(given: dict[str, Any]) -> None:
     """Raise OptionError for a flag that the policy sets, even if it is given with its default."""
-    names = (*PublishOptions().to_mapping(), *WriteOptions().to_mapping())
+    kinds = PublishOptions(), WriteOptions(), StatisticsOptions()
+    names = [name for kind in kinds for name in kind.to_mapping()]
     flag = next((f"--{name.replace('_', '-')}" for name in names if given.get(name) is not None), None)
     if given["policy"] is not None and flag is not None:
         raise OptionError(f"{flag} is set by --policy; leave it out, or change the policy")
