@@ -58,7 +58,7 @@ class Contest:
     >>> import recloak
     >>> ratings = recloak.synth(users=60, items=40, ratings=900, seed=1)
     >>> recloak.contest.prepare(ratings, "contest", k=3, seed=1)
-    <Contest: 89 hidden ratings, 401 questions>
+    <Contest: 43 hidden ratings, 210 questions>
     """
 
     folder: Path

@@ -87,7 +87,7 @@ def prepare(
     >>> import recloak
     >>> ratings = recloak.synth(users=60, items=40, ratings=900, seed=1)
     >>> recloak.contest.prepare(ratings, "contest", k=3, seed=1).n_hidden
-    89
+    43
     """
     made = PublishOptions(
         k=k, mode=mode, grid=grid, labels=labels, min_raters=min_raters, max_link=max_link,
