@@ -160,3 +160,10 @@ def test_risk_and_usefulness_stand_on_one_page():
         assert "How alike the members of a group are" in text
         assert "5 to 7" in text  # people in a group
     assert "Can a person be found?" in both
+
+
+def test_a_breach_says_nothing_good_of_names_that_could_not_be_measured():
+    silent = dataclasses.replace(named(), verdict="not measured")
+    headline = audit_verdict(Audit((silent, cell("link", verdict="breached")), (), 1)).headline
+    assert "Nobody" not in headline
+    assert "whether people can be named is not known" in headline

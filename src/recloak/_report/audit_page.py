@@ -57,6 +57,8 @@ def _headline(audit: Audit) -> str:
         return "Some people can be named more often than the release promises."
     if audit.verdict == "breached":
         which = _listed([one for one in CRITERIA if audit.verdict_on(one) == "breached"])
+        if audit.promise != "pass":
+            return f"The release reveals more than it should ({which}), and whether people can be named is not known."
         return f"Nobody is named more often than promised, but the release reveals more than it should: {which}."
     if audit.verdict == "bounded":
         return "No attack got further than the release promises, or than a guess without it."
