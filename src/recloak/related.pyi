@@ -12,6 +12,7 @@ from recloak._library.related_checks import verify as verify
 from recloak._library.related_lists import build as build
 from recloak._library.related_lists import export as export
 from recloak._library.related_lists import publish as publish
+from recloak._library.related_report import report as report
 from recloak._library.related_trials import advise as advise
 from recloak._library.related_trials import simulate as simulate
 from recloak._library.related_upkeep import forget as forget
@@ -25,6 +26,7 @@ from recloak._related.lists import RelatedLists as RelatedLists
 from recloak._related.measures import Cost as Cost
 from recloak._related.methods import METHODS as METHODS
 from recloak._related.model import Residual as Residual
+from recloak._related.operator_view import OperatorView as OperatorView
 from recloak._related.publish_lists import PublishedRelease as PublishedRelease
 from recloak._related.simulation import DeltaAdvice as DeltaAdvice
 from recloak._related.simulation import DeltaCost as DeltaCost

@@ -235,3 +235,27 @@ def test_a_longer_horizon_is_refused_once_releases_were_pruned(tmp_path):
         with pytest.raises(OptionError, match="releases that it covers were pruned"):
             related.publish(store, nights[3], **promise, horizon="all")
         related.publish(store, nights[3], **promise, horizon="1d")
+
+
+def test_a_release_of_a_time_far_beyond_the_last_one_needs_a_word(store):
+    far = 250 + 2_000 * 86_400
+    with pytest.raises(InputError, match=r"the release is of 1975-06-24, far beyond the last release of 1970-01-01"):
+        related.publish(store, TABLE, until=far, **PROMISE)
+    assert related.publish(store, TABLE, until=far, accept_times=True, **PROMISE).time == far
+
+
+def test_what_is_taken_out_of_the_ratings_is_not_shown_any_more(store):
+    shown = related.export(store, release="last").to_polars()
+    gone = shown["related"].mode()[0]
+    related.publish(store, pl.concat([TABLE.filter(pl.col("item") != gone), row(900, 1, 300)]), **PROMISE)
+    after = related.export(store, release="last").to_polars()
+    assert len(after)
+    assert gone not in after["related"].to_list()
+    assert gone not in after["item"].to_list()
+
+
+def test_entries_of_another_recommender_without_any_common_rater_are_never_shown(tmp_path):
+    table = pl.DataFrame({"user": [1, 1, 2, 3], "item": [1, 2, 3, 1], "rating": [5, 5, 5, 5], "time": [1, 2, 3, 4]})
+    lists = pl.DataFrame({"item": [1, 1], "related": [2, 3], "score": [0.5, 0.9]})
+    made = related.publish(tmp_path / "lists.db", table, lists=lists, min_support=1)
+    assert made.to_polars().select("item", "related").rows() == [(1, 2)]

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
+import recloak.related
 from recloak._core.errors import InputError
 from recloak._ratings.ids import IdMap
+from recloak._ratings.model import Ratings
 from recloak._related.history import History, newest
 from recloak._related.history_writing import append
 from recloak._related.model import ListRelease, Lists
@@ -206,3 +208,23 @@ def test_items_are_found_by_the_beginnings_of_their_words(world):
     assert found("!!") == []
     assert len(found("lure")) == 12
     assert len(found("lure", limit=5)) == 5
+
+
+def test_the_operator_s_page_is_for_administrators(tmp_path):
+    where = tmp_path / "lists.db"
+    chance = np.random.default_rng(5)
+    users, items = np.divmod(chance.choice(300, 200, replace=False), 10)
+    ratings = Ratings.from_arrays(users.tolist(), (items + 1).tolist(), [4.0] * 200, list(range(1, 201)))
+    for until in (100, 200):
+        recloak.related.publish(where, ratings, until=until, min_support=2, horizon="all")
+    world = World(tmp_path, history=str(where))
+    try:
+        assert problem(world.ask("GET", "/report")) == "no_token"
+        assert problem(world.ask("GET", "/report", world.token(3))) == "not_allowed"
+        page = world.ask("GET", "/report", world.admin)
+        assert page.status_code == 200
+        assert page.headers["content-type"].startswith("text/html")
+        assert page.headers["cache-control"] == "no-store"
+        assert "Pulp Fiction (1994)" in page.text
+    finally:
+        world.close()

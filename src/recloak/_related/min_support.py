@@ -10,8 +10,11 @@ from recloak._related.model import EMPTY, Holders, Lists
 
 def supported(lists: Lists, holders: Holders, time: int, min_support: int) -> Lists:
     """Return lists without the entries that fewer than ``min_support`` people rated together with the list's item."""
-    if min_support <= 1:
-        return lists.closed()
+    return lists.closed() if min_support <= 1 else co_rated(lists, holders, time, min_support)
+
+
+def co_rated(lists: Lists, holders: Holders, time: int, min_support: int) -> Lists:
+    """Return lists without the entries that too few people rated with the list's item, even if one is enough."""
     items = lists.items.copy()
     items[~has_support(items, holders, time, min_support)] = EMPTY
     return Lists(items, lists.scores).closed()

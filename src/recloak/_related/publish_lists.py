@@ -19,7 +19,7 @@ from recloak._related.history_writing import append, ledger_of, seals_of
 from recloak._related.ledger import Arrivals, Batch, Ledger, adopted, arrivals
 from recloak._related.lists import RelatedLists, named_lists
 from recloak._related.measures import Cost, reasons
-from recloak._related.min_support import supported
+from recloak._related.min_support import co_rated
 from recloak._related.model import EMPTY, Holders, Lists, require_times, starts_of
 from recloak._related.options import BoundOptions, MethodOptions, SimilarityOptions
 from recloak._related.packed_lists import latest_releases
@@ -129,8 +129,8 @@ class _Night:
         object.__setattr__(self, "holders", self.ledger.holders())
 
     def given(self, lists: Lists) -> Lists:
-        """Return another recommender's lists under the static rule, counted over the ratings as they are now."""
-        return supported(lists, Holders.of(self.ratings), np.iinfo(np.int64).max, self.bound.min_support)
+        """Return lists under the static rule, counted over the ratings as they are now: the ledger forgets nothing."""
+        return co_rated(lists, Holders.of(self.ratings), np.iinfo(np.int64).max, self.bound.min_support)
 
     def renumbered(self, ranking: Lists) -> Lists:
         """Return a ranking in the numbers of the ledger's items; items without ratings have empty lists."""
@@ -152,8 +152,18 @@ class _Night:
 
     def made(self, records: Sequence[ReleaseRecord], ranking: Lists, *, is_supported: bool) -> CheckedRelease:
         """Return the release of a ranking in the numbers of the ratings' items."""
-        given = (self.before(records), self.renumbered(ranking), self.holders, self.time, self.bound, self.method)
+        before = self.before(records)
+        if before.latest is not None and self.ratings.n_ratings < self.ledger.n_holdings:
+            before = replace(before, latest=replace(before.latest, lists=self.still_there(before.latest.lists)))
+        given = (before, self.renumbered(ranking), self.holders, self.time, self.bound, self.method)
         return make_release(*given, is_supported=is_supported)
+
+    def still_there(self, lists: Lists) -> Lists:
+        """Return the entries of the last release that the ratings of tonight still support; others may not stay."""
+        places = self.item_ids.encode(self.ratings.item_ids.ids)
+        inside = np.full(len(self.item_ids) + 1, EMPTY, np.int32)  # the last place is that of `EMPTY`
+        inside[places] = np.arange(len(places), dtype=np.int32)
+        return self.renumbered(self.given(Lists(inside[lists.items[places]])))
 
     def is_last(self, lists: Lists) -> bool:
         """Return whether lists are those of the last release."""

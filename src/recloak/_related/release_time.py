@@ -27,8 +27,9 @@ def release_time(times: NDArray[np.int64], until: int | None, earlier: Sequence[
     newest, now, last = int(times.max()), int(clock.time()), earlier[-1] if earlier else None
     if until is not None and until > max(newest, now):
         raise InputError(f"a release must not be of a time that is yet to come, got time {until}")
-    if until is None and not accept_times:
-        _require_plausible(newest, now, earlier)
+    if not accept_times:
+        asked, what = (newest, "newest rating") if until is None else (until, "release")
+        _require_plausible(asked, now, earlier, what)
     time = until if until is not None else _newest_past(times, now)
     if last is None or time > last:
         return time
@@ -37,21 +38,19 @@ def release_time(times: NDArray[np.int64], until: int | None, earlier: Sequence[
     return last + 1  # what came in late, or is dated before the last release, still has its own release
 
 
-def _newest_past(times: NDArray[np.int64], now: int) -> int:
-    past = times[times <= now + _DAY]
-    return int(past.max()) if len(past) else now
-
-
-def _require_plausible(newest: int, now: int, earlier: Sequence[int]) -> None:
+    if not accept_times:
+        asked, what = (newest, "newest rating") if until is None else (until, "release")
+        _require_plausible(asked, now, earlier, what)
+    time = until if until is not None else _newest_past(times, now)
     if newest > now + _DAY:
         raise InputError(
-            f"the newest rating is of {_day(newest)}, which is yet to come; correct it, or pass accept_times=True"
+            f"the {what} is of {_day(newest)}, which is yet to come; correct it, or pass accept_times=True"
         )
     gaps = [after - before for before, after in itertools.pairwise(earlier)]
     longest = max(_TIMES_LONGER * max(gaps), _MONTH) if gaps else _FIRST_GAP
     if earlier and newest - earlier[-1] > longest:
         raise InputError(
-            f"the newest rating is of {_day(newest)}, far beyond the last release of {_day(earlier[-1])}; correct it, "
+            f"the {what} is of {_day(newest)}, far beyond the last release of {_day(earlier[-1])}; correct it, "
             "or pass accept_times=True"
         )
 

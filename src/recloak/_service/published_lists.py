@@ -7,6 +7,7 @@ one complete release.
 from __future__ import annotations
 
 import hashlib
+import time as clock
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,9 @@ from pydantic import BaseModel
 
 from recloak._core.errors import InputError
 from recloak._related.history import History, ReleaseRecord, limit_wait, lists_of, newest, table_of, without_gaps
+from recloak._related.operator_view import view_of
+from recloak._report.page import render
+from recloak._report.related_page import related_page
 from recloak._service.catalogue import Catalogue, Item
 from recloak._service.schema import HistoryAnswer, Moved, PastRelease, Related, RelatedAnswer
 
@@ -103,6 +107,11 @@ class PublishedLists:
             if len(loaded.past) > _MAX_CACHED:
                 loaded.past.popitem(last=False)
         return found
+
+    def operator_page(self) -> str:
+        """Return the operator's page, which says more than was published."""
+        titles = None if self._catalogue is None else self._catalogue.by_text_id
+        return render(related_page(view_of(self._history, now=int(clock.time())), titles=titles))
 
     def close(self) -> None:
         """Close the history."""

@@ -1,13 +1,17 @@
 """For operators: health, readiness, metrics and the description of the API."""
 
+import asyncio
+import logging
 from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
+from recloak._core.errors import RecloakError
 from recloak._service import metrics
 from recloak._service.access import SECURITY, read_tokens, require_administrator
 from recloak._service.api_errors import UNREADABLE, ApiError, error_responses
+from recloak._service.logs import failure, log_event
 from recloak._service.resources import Resources
 from recloak._service.schema import Alive, Ready
 
@@ -56,6 +60,31 @@ async def figures(request: Request) -> Response:
     await require_administrator(request)
     body, media = metrics.exposition()
     return Response(body, media_type=media, headers=_NO_STORE)
+
+
+_REPORT: dict[int | str, dict[str, Any]] = {
+    200: {"description": "A page.", "content": {"text/html": {"schema": {"type": "string"}}}},
+    **error_responses(
+        "no_token", "bad_token", "not_allowed", "not_served", "too_many", "not_ready", "tokens_unreadable", "timeout",
+        "internal",
+    ),
+}  # fmt: skip
+
+
+@router.get("/report", tags=["operations"], response_class=Response, responses=_REPORT, openapi_extra=SECURITY)
+async def report(request: Request) -> Response:
+    """Return the operator's page about the published lists, for an administrator's token."""
+    await require_administrator(request)
+    resources: Resources = request.app.state.resources
+    if resources.published is None:
+        raise ApiError("not_served")
+    try:
+        draw = resources.published.operator_page
+        page = await asyncio.get_running_loop().run_in_executor(resources.history_pool, draw)
+    except RecloakError as error:
+        log_event("report", level=logging.WARNING, **failure(error))
+        raise ApiError("not_ready", UNREADABLE, {"retry-after": "5"}) from None
+    return Response(page, media_type="text/html", headers=_NO_STORE)
 
 
 @router.get("/openapi.json", include_in_schema=False)
