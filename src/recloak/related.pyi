@@ -5,6 +5,9 @@ from recloak._attacks.passive import PassiveCurve as PassiveCurve
 from recloak._attacks.yields import BeliefCheck as BeliefCheck
 from recloak._attacks.yields import Observation as Observation
 from recloak._attacks.yields import YieldAt as YieldAt
+from recloak._evaluation.list_advice import AdvisedSetting as AdvisedSetting
+from recloak._evaluation.list_advice import ListAdvice as ListAdvice
+from recloak._library.related_advice import advise as advise
 from recloak._library.related_attack import ObserverResult as ObserverResult
 from recloak._library.related_attack import PassiveAttack as PassiveAttack
 from recloak._library.related_attack import attack as attack
@@ -13,7 +16,6 @@ from recloak._library.related_lists import build as build
 from recloak._library.related_lists import export as export
 from recloak._library.related_lists import publish as publish
 from recloak._library.related_report import report as report
-from recloak._library.related_trials import advise as advise
 from recloak._library.related_trials import simulate as simulate
 from recloak._library.related_upkeep import forget as forget
 from recloak._library.related_upkeep import prune as prune
@@ -28,8 +30,6 @@ from recloak._related.methods import METHODS as METHODS
 from recloak._related.model import Residual as Residual
 from recloak._related.operator_view import OperatorView as OperatorView
 from recloak._related.publish_lists import PublishedRelease as PublishedRelease
-from recloak._related.simulation import DeltaAdvice as DeltaAdvice
-from recloak._related.simulation import DeltaCost as DeltaCost
 from recloak._related.simulation import SimulatedRelease as SimulatedRelease
 from recloak._related.simulation import Simulation as Simulation
 from recloak._related.verifier import Coverage as Coverage

@@ -221,7 +221,7 @@ RELATED = {
             "literal": "--literal --evidence total --delta 0.3",
         }.items()
     },
-    "related advise": ["related advise ratings.csv --deltas 0.1,0.3 --gap 30 --json"],
+    "related advise": ["related advise ratings.csv --deltas 0.1,0.3 --gap 30 --seed 1 --json"],
 }
 MENTIONS = {
     "mentions find": [

@@ -15,11 +15,11 @@ import recloak
 import recloak.contest
 import recloak.mentions
 import recloak.related
-from recloak._attacks.options import PassiveOptions
+from recloak._attacks.options import ObserverOptions, PassiveOptions
 from recloak._contest.options import ContestOptions
+from recloak._evaluation.list_advice import DELTAS, HORIZONS
 from recloak._mentions.options import IdentifyOptions
 from recloak._related.options import BoundOptions, MethodOptions, ProtocolOptions, SimilarityOptions
-from recloak._related.simulation import DELTAS
 from recloak._releases.options import PublishOptions
 from tests.library.namespaces import require_names
 from tests.library.small_world import small_ratings, write_world
@@ -95,9 +95,9 @@ OPTIONS = [
     (recloak.related.build, (SimilarityOptions,), {"top": 5}),
     (recloak.related.publish, (SimilarityOptions, BoundOptions, MethodOptions), {}),
     (recloak.related.simulate, (ProtocolOptions, SimilarityOptions, BoundOptions, MethodOptions), {}),
-    (recloak.related.attack, (PassiveOptions,), {"window": 4}),
+    (recloak.related.attack, (ObserverOptions, PassiveOptions), {"window": 4}),
     (recloak.related.advise, (ProtocolOptions, MethodOptions, SimilarityOptions),
-     {"gap": 10.0, "deltas": DELTAS, "horizon": BoundOptions().horizon, "min_support": BoundOptions().min_support}),
+     {"gap": 10.0, "deltas": DELTAS, "horizons": HORIZONS, "min_support": BoundOptions().min_support}),
     (recloak.mentions.identify, (IdentifyOptions,), {}),
     (recloak.mentions.defend, (IdentifyOptions,), {}),
     (recloak.contest.prepare, (ContestOptions, PublishOptions), {}),

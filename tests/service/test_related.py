@@ -216,7 +216,7 @@ def test_the_operator_s_page_is_for_administrators(tmp_path):
     users, items = np.divmod(chance.choice(300, 200, replace=False), 10)
     ratings = Ratings.from_arrays(users.tolist(), (items + 1).tolist(), [4.0] * 200, list(range(1, 201)))
     for until in (100, 200):
-        recloak.related.publish(where, ratings, until=until, min_support=2, horizon="all")
+        recloak.related.publish(where, ratings, until=until, min_support=1, delta=1.0)
     world = World(tmp_path, history=str(where))
     try:
         assert problem(world.ask("GET", "/report")) == "no_token"

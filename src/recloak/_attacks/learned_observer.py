@@ -89,7 +89,7 @@ def cells_of(
                 support = holders.support(one.time)
                 now, then = Period.between(one.lists, two.lists), Period.between(two.lists, last.lists)
                 signs = signs_of(known, now, then, support)
-                possible = ~held & _possible(signs.values, signs.groups, support)
+                possible = ~held & (signs.touched | _popular(support))
                 owners = np.broadcast_to(people[:, None], possible.shape)
                 found.append((signs.values[possible], added[possible], owners[possible]))
                 groups, n_targets = signs.groups, n_targets + len(people)
@@ -147,17 +147,11 @@ def _holdings(
     return scipy.sparse.csr_array(known), held, added & ~held
 
 
-def _possible(values: NDArray[np.float32], groups: tuple[str, ...], support: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which cells are looked at: a list speaks of the item and the person, or the item is popular."""
-    personal = [place for place in range(len(groups)) if place < len(groups) - 2]
-    touched = np.zeros(values.shape[:2], np.bool_)
-    for place in personal:
-        column = values[:, :, place]
-        touched |= (column != 0) & (column != column[:1])  # a sign that is the same for all says nothing of a person
-        touched |= (column != 0) & (len(column) == 1)
+def _popular(support: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which items are looked at even where no list speaks of them."""
     popular = np.zeros(len(support), np.bool_)
     popular[np.argsort(-support, kind="stable")[:_POPULAR]] = True
-    return touched | popular[None, :]
+    return popular
 
 
 def _tried(cells: Cells, without: Collection[str], chance: Randomness) -> Observation:

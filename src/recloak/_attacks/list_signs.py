@@ -35,6 +35,7 @@ class Signs:
 
     values: NDArray[np.float32]  # (n_people, n_items, n_signs)
     groups: tuple[str, ...]  # (n_signs,)
+    touched: NDArray[np.bool_]  # (n_people, n_items) whether a list speaks of the item and something known
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -84,10 +85,12 @@ def signs_of(known: Sparse, now: Period, later: Period, support: NDArray[np.int6
         *_happened(known, scarce, later, "delayed"),
         *_prior(known, scarce, now, support),
     ]
-    values = np.empty((*known.shape, len(named)), np.float32)
+    values, touched = np.empty((*known.shape, len(named)), np.float32), np.zeros(known.shape, np.bool_)
     for place, (_, sign) in enumerate(named):
         values[:, :, place] = sign
-    return Signs(values, tuple(group for group, _ in named))
+        if sign.shape == known.shape:  # the others are the same for every person, or for every item
+            touched |= sign != 0
+    return Signs(values, tuple(group for group, _ in named), touched)
 
 
 def _happened(known: Sparse, scarce: Sparse, period: Period, group: str) -> Iterator[tuple[str, Any]]:

@@ -15,7 +15,7 @@ ACCURACIES = (0.5, 0.3, 0.2, 0.1)
 FEWEST_INFERENCES = 30  # fewer right by luck are no attack
 _BELIEFS = (0.05, 0.1, 0.2, 0.3, 0.5, 1.0)  # steps of the table that compares belief and truth
 _RESAMPLES = 100
-_LONGEST = 30  # inferences for each addition: accuracy is then below a thirtieth
+_LONGEST = 12  # inferences for each addition: accuracy is then below a twelfth, and the lowest asked is a tenth
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -93,7 +93,9 @@ def observation(
     order = np.argsort(-odds, kind="stable")[: max(_LONGEST * n_added, 1000)]
     right, people = cells.added[order], cells.people[order]
     found = [_furthest(np.cumsum(right), np.arange(1, len(right) + 1), level) for level in ACCURACIES]
-    drawn = np.array([_resampled(right, people, cells.additions, chance) for _ in range(_RESAMPLES)])
+    everyone = np.union1d(np.flatnonzero(cells.additions), people)
+    given = right, np.searchsorted(everyone, people), cells.additions[everyone]
+    drawn = np.array([_resampled(*given, chance) for _ in range(_RESAMPLES)])
     yields = []
     for place, (level, (n_right, n)) in enumerate(zip(ACCURACIES, found, strict=True)):
         low, high = np.quantile(drawn[:, place], (0.025, 0.975))
@@ -109,13 +111,10 @@ def _furthest(right: NDArray[Any], n: NDArray[Any], accuracy: float) -> tuple[in
 
 
 def _resampled(
-    right: NDArray[np.bool_], people: NDArray[np.int32], additions: NDArray[np.int64], chance: np.random.Generator
+    right: NDArray[np.bool_], people: NDArray[np.intp], additions: NDArray[np.int64], chance: np.random.Generator
 ) -> list[float]:
-    """Return the yields when people are drawn anew, with replacement."""
-    targets = np.flatnonzero(additions)
-    times = np.zeros(len(additions), np.int64)
-    everyone = np.union1d(targets, people)
-    times[everyone] = np.bincount(chance.integers(0, len(everyone), len(everyone)), minlength=len(everyone))
+    """Return the yields when people are drawn anew, with replacement; ``people`` are places in ``additions``."""
+    times = np.bincount(chance.integers(0, len(additions), len(additions)), minlength=len(additions))
     weight, n_added = times[people], int((times * additions).sum())
     n, n_right = np.cumsum(weight), np.cumsum(weight * right)
     return [_furthest(n_right, n, level)[0] / max(n_added, 1) for level in ACCURACIES]

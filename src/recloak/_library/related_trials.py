@@ -1,18 +1,16 @@
-"""The functions of `recloak.related` that replay ratings before anything is published: simulate, advise."""
+"""Replay ratings before anything is published: `recloak.related.simulate`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from recloak._core.randomness import Rng, seed_or_rng
-from recloak._library.arguments import several
 from recloak._library.related_arguments import HistoryLike, Window, bound_of, opened
 from recloak._library.sources import as_ratings
 from recloak._related import simulation
-from recloak._related.options import EVIDENCE, MethodOptions, ProtocolOptions, SimilarityOptions
-from recloak._related.simulation import DELTAS, DeltaAdvice, Simulation
+from recloak._related.options import MethodOptions, ProtocolOptions, SimilarityOptions
+from recloak._related.simulation import Simulation
 
 if TYPE_CHECKING:
     from recloak._library.sources import RatingsLike
@@ -91,68 +89,3 @@ def simulate(
         return simulation.simulate(
             ratings, protocol=protocol, bound=bound, method=how, similarity=options, history=store, rng=generator
         )
-
-
-def advise(
-    source: RatingsLike,
-    *,
-    deltas: Sequence[float] = DELTAS,
-    evidence: Sequence[str] = EVIDENCE,
-    horizon: str = "30d",
-    min_support: int = 5,
-    window: Window | None = None,
-    initial: float = 10.0,
-    gap: float = 10.0,
-    top: int = 5,
-    candidates: int = 20,
-    budget: int = 10**8,
-    similarity: str = "cosine",
-    shrinkage: float = 0.0,
-) -> DeltaAdvice:
-    """Return the cost of each delta on these ratings, before anything is published.
-
-    Parameters
-    ----------
-    source
-        Ratings with times: a path, several paths, a table or `Ratings`.
-    deltas
-        Bounds to try.
-    evidence
-        Meanings of the bound to try; see `publish`.
-    horizon, min_support, window
-        The rest of the promise; see `publish`.
-    initial, gap
-        Percent of the ratings before the first release, and between two releases.
-    top, candidates, budget
-        How safe lists are made; see `publish`.
-    similarity, shrinkage
-        How similar items are found; see `build`.
-
-    Returns
-    -------
-    DeltaAdvice
-        A row per meaning and delta: the recall that is kept and the largest breach.
-
-    Raises
-    ------
-    InputError
-        If the source cannot be read or carries no times, or an option breaks its rule.
-
-    Examples
-    --------
-    >>> import recloak.related
-    >>> advice = recloak.related.advise("ratings.csv", deltas=[0.2, 0.5], gap=40, min_support=1)
-    >>> advice
-    <DeltaAdvice: 4 settings>
-    >>> all(one.max_breach <= one.delta for one in advice)
-    True
-    """
-    return simulation.advise_delta(
-        as_ratings(source),
-        deltas=several("deltas", deltas, "[0.1, 0.4]"),
-        evidence=several("evidence", evidence, '["fresh"]'),
-        protocol=ProtocolOptions(initial=initial, gap=gap),
-        bound=bound_of(window, horizon=horizon, min_support=min_support),
-        method=MethodOptions(top=top, candidates=candidates, budget=budget),
-        similarity=SimilarityOptions(similarity=similarity, shrinkage=shrinkage),
-    )

@@ -38,10 +38,12 @@ def release_time(times: NDArray[np.int64], until: int | None, earlier: Sequence[
     return last + 1  # what came in late, or is dated before the last release, still has its own release
 
 
-    if not accept_times:
-        asked, what = (newest, "newest rating") if until is None else (until, "release")
-        _require_plausible(asked, now, earlier, what)
-    time = until if until is not None else _newest_past(times, now)
+def _newest_past(times: NDArray[np.int64], now: int) -> int:
+    past = times[times <= now + _DAY]
+    return int(past.max()) if len(past) else now
+
+
+def _require_plausible(newest: int, now: int, earlier: Sequence[int], what: str) -> None:
     if newest > now + _DAY:
         raise InputError(
             f"the {what} is of {_day(newest)}, which is yet to come; correct it, or pass accept_times=True"

@@ -1,7 +1,4 @@
-"""The protocol of paper 003 over timestamped data: a first release, then one after each further share of ratings.
-
-`advise_delta` repeats it for several deltas, to show the cost of each before anything is published.
-"""
+"""The protocol of paper 003 over timestamped data: a first release, then one after each further share of ratings."""
 
 from __future__ import annotations
 
@@ -19,16 +16,14 @@ from recloak._core.randomness import Rng, randomness
 from recloak._core.results import Tabular, counted, plural
 from recloak._ratings.model import Ratings
 from recloak._related.history import History, published
-from recloak._related.measures import cost, mean_ceiling
+from recloak._related.measures import cost
 from recloak._related.methods import METHODS
 from recloak._related.model import Holders, ListRelease, Lists, require_times, require_window
-from recloak._related.options import EVIDENCE, BoundOptions, MethodOptions, ProtocolOptions, SimilarityOptions
+from recloak._related.options import BoundOptions, MethodOptions, ProtocolOptions, SimilarityOptions
 from recloak._related.publish_lists import settings_of, store_release
 from recloak._related.release_making import Before, CheckedRelease, make_release
 from recloak._related.similarity import lists_by_period
 from recloak._related.verifier import verify_next
-
-DELTAS = (0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 def schedule(ratings: Ratings, protocol: ProtocolOptions) -> list[int]:
@@ -224,78 +219,3 @@ def _stored(
         raise OptionError(f"{history.name}: holds {len(known)} releases, this simulation has only {len(times)}")
     lists = published(history, ratings.item_ids)
     return [(SimulatedRelease(**one.settings["record"]), release) for one, release in zip(known, lists, strict=True)]
-
-
-@dataclass(frozen=True, slots=True)
-class DeltaCost:
-    """The cost of one delta."""
-
-    evidence: str
-    delta: float
-    recall: float
-    targeted_recall: float
-    last_recall: float  # at the last release, which shows whether it falls from release to release
-    max_breach: float
-    ceiling: float | None  # largest recall that any method can reach (total only)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the figures by name, ready for JSON."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class DeltaAdvice(Tabular):
-    """The cost of every delta that was tried, by meaning and delta."""
-
-    rows: tuple[DeltaCost, ...]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[DeltaCost]:
-        return iter(self.rows)
-
-    def __repr__(self) -> str:
-        return counted(self, plural(len(self.rows), "setting"))
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return a row per meaning and delta."""
-        figures = {name: pl.Float64 for name in DeltaCost.__slots__ if name != "evidence"}
-        return pl.DataFrame([one.to_json() for one in self.rows], schema={"evidence": pl.String, **figures})
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the rows, ready for JSON."""
-        return {"advice": [one.to_json() for one in self.rows]}
-
-
-def advise_delta(
-    ratings: Ratings,
-    *,
-    deltas: tuple[float, ...] = DELTAS,
-    evidence: tuple[str, ...] = EVIDENCE,
-    protocol: ProtocolOptions | None = None,
-    bound: BoundOptions | None = None,
-    method: MethodOptions | None = None,
-    similarity: SimilarityOptions | None = None,
-) -> DeltaAdvice:
-    """Replay the ratings as if lists had been published all along, for every delta and meaning."""
-    protocol, method = protocol or ProtocolOptions(gap=10.0), method or MethodOptions()
-    times, holders, bound = schedule(ratings, protocol), Holders.of(ratings), bound or BoundOptions()
-    similarity = (similarity or SimilarityOptions()).replace(min_support=bound.min_support)
-    rankings = list(lists_by_period(ratings, times, method.depth, similarity))
-    rows = []
-    with task("settings", len(deltas) * len(evidence)) as advance:
-        for meaning in evidence:
-            for delta in deltas:
-                asked = bound.replace(delta=delta, evidence=meaning)
-                run = simulate(ratings, protocol=protocol, bound=asked, method=method, rankings=rankings, compare=False)
-                rows.append(_delta_cost(run, [ranking.cut(method.top) for ranking in rankings], times, holders))
-                advance(1)
-    return DeltaAdvice(tuple(rows))
-
-
-def _delta_cost(run: Simulation, true: list[Lists], times: list[int], holders: Holders) -> DeltaCost:
-    bound, last = run.bound, run.records[-1]
-    ceiling = mean_ceiling(true, times, holders, bound.delta) if bound.evidence == "total" else None
-    recalls = run.mean("recall"), run.mean("targeted_recall"), last.cost["recall"]
-    return DeltaCost(bound.evidence, bound.delta, *recalls, run.max_breach, ceiling)
