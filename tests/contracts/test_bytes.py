@@ -335,11 +335,16 @@ def content(path: Path) -> bytes:
     return TIMING.sub(b"", path.read_bytes()) if path.suffix == ".json" else path.read_bytes()
 
 
+AGAIN = "recloak_packed_lists"  # says what the entries say, compressed: its bytes follow the version of zlib
+
+
 def dumped(store: Path) -> Iterator[bytes]:
     """Give the tables of a history as text: their columns, and their rows in order."""
     with closing(sqlite3.connect(store)) as database:
         tables = [
-            name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1")
+            name
+            for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1")
+            if name != AGAIN
         ]
         for table in tables:
             columns = [(row[1], row[2]) for row in database.execute(f"PRAGMA table_info({table})")]
