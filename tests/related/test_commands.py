@@ -62,7 +62,7 @@ def test_nights_of_publishing_are_verified_told_exported_and_attacked(source, tm
     assert pl.read_parquet(out).columns == ["release", "item", "position", "related"]
     curves = answer(capsys, "attack", store, source, "--known", 3, "--targets", 40, "--seed", 1)
     assert {curve["variant"] for curve in curves["original"]} == {"count", "weighted", "largest", "vanish"}
-    assert set(curves) == {"original", "published"}
+    assert set(curves) == {"original", "published", "observers"}
 
 
 def test_true_lists_in_the_store_fail_the_verifier(source, tmp_path, capsys):
@@ -88,7 +88,10 @@ def test_lists_of_another_recommender_are_taken(source, tmp_path, capsys):
     assert answer(capsys, "publish", store, source, "--lists", lists, "--until", 300)["recall"] == 1.0
     answer(capsys, "build", source, "-o", lists, "--top", 8)
     assert answer(capsys, "publish", store, source, "--lists", lists)["verified"]["verdict"] == "pass"
-    assert set(answer(capsys, "attack", store, source, "--known", 3, "--targets", 40, "--seed", 1)) == {"published"}
+    assert set(answer(capsys, "attack", store, source, "--known", 3, "--targets", 40, "--seed", 1)) == {
+        "published",
+        "observers",
+    }
 
 
 def test_a_time_is_seconds_or_a_date(source, tmp_path, capsys):
@@ -150,13 +153,12 @@ def test_baselines_run_and_are_honest_about_their_breach(source, capsys, method)
     assert printed["passed"] == (printed["max_breach"] <= 0.1)
 
 
-def test_advice_is_a_table_of_delta_and_recall(source, capsys):
-    rows = answer(capsys, "advise", source, "--deltas", "0.1,0.9", "--gap", 40)["advice"]
-    assert [(row["evidence"], row["delta"]) for row in rows] == [
-        ("fresh", 0.1), ("fresh", 0.9), ("total", 0.1), ("total", 0.9),
-    ]  # fmt: skip
+def test_advice_is_one_sentence_and_a_row_per_delta_and_horizon(source, capsys):
+    found = answer(capsys, "advise", source, "--deltas", "0.1,0.9", "--gap", 40, "--seed", 1)
+    rows = found["advice"]
+    assert [(row["horizon"], row["delta"]) for row in rows] == [("30d", 0.1), ("30d", 0.9), ("all", 0.1), ("all", 0.9)]
     assert all(row["max_breach"] <= row["delta"] for row in rows)
-    assert all(row["ceiling"] is None or row["recall"] <= row["ceiling"] for row in rows)
+    assert found["recommended"]["sentence"].startswith(f"Publish with --delta {found['recommended']['delta']:g}")
 
 
 @pytest.mark.parametrize(
