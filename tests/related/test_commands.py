@@ -158,7 +158,9 @@ def test_advice_is_one_sentence_and_a_row_per_delta_and_horizon(source, capsys):
     rows = found["advice"]
     assert [(row["horizon"], row["delta"]) for row in rows] == [("30d", 0.1), ("30d", 0.9), ("all", 0.1), ("all", 0.9)]
     assert all(row["max_breach"] <= row["delta"] for row in rows)
-    assert found["recommended"]["sentence"].startswith(f"Publish with --delta {found['recommended']['delta']:g}")
+    assert found["recommended"]["delta"] is None  # too little is added here to measure what an observer infers
+    assert "could not be measured" in found["recommended"]["sentence"]
+    assert found["strongest"]["delta"] == 0.1
 
 
 @pytest.mark.parametrize(

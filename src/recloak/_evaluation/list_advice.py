@@ -1,8 +1,10 @@
 """Which delta and which horizon: replay the ratings under each, and measure what is kept and what an observer infers.
 
 Beside our settings stand three other ways to publish (`list_baselines`), measured by the same observer on the same
-targets. The recommendation takes the settings that keep enough of the true lists, of these the ones whose yield
-cannot be told from the lowest, and of these the one that keeps most.
+targets. Only a setting that protects is recommended: one whose yield is, even by the upper end of its interval, at most
+two thirds of that of true lists. Of these count the ones that keep enough of the true lists (or else the one that keeps
+most), of these the ones whose yield cannot be told from the lowest, and of these the one that keeps most. Where no
+setting protects, or where that could not be measured, none is recommended.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import polars as pl
 from recloak._attacks.learned_observer import CONTROL, observe, observe_each
 from recloak._attacks.options import ObserverOptions
 from recloak._attacks.yields import ACCURACIES, Observation
+from recloak._core.intervals import Share
 from recloak._core.progress import task
 from recloak._core.randomness import Randomness, Rng, randomness
 from recloak._core.results import Result, counted, plural
@@ -32,6 +35,7 @@ DELTAS = (0.1, 0.3)
 HORIZONS = ("30d", "all")
 OURS, TRUE, RARER, LATER, NOISE = "bound", "true lists", "every n-th night", "delay by n nights", "noise"
 JUDGED_AT = 0.3  # accuracy at which yields are compared: the surest inferences are too few to tell settings apart
+PROTECTS_BELOW = 2 / 3  # of the yield of true lists: a setting that leaves more of it is not recommended
 _NIGHTS = (2, 4)
 _NOISES = (("person", 10.0), ("rating", 100.0))  # what is hidden, and the epsilon of all releases together
 
@@ -77,33 +81,69 @@ class ListAdvice(Result):
         return counted(self, plural(len(self.settings), "setting"), f"{len(self.others)} others")
 
     @property
-    def best(self) -> AdvisedSetting:
-        """The recommended setting."""
-        kept = [one for one in self.settings if one.recall >= self.least_recall]
+    def best(self) -> AdvisedSetting | None:
+        """The recommended setting; None if no setting is known to protect."""
+        protecting = [one for one in self.settings if self._protects(one)]
+        kept = [one for one in protecting if one.recall >= self.least_recall]
         if not kept:
-            return max(self.settings, key=lambda one: one.recall)
-        measured = [one for one in kept if one.observation.is_measured]
-        if not measured:
-            return min(kept, key=lambda one: (one.delta or 0.0, one.horizon != "all"))
-        lowest = min(measured, key=lambda one: (_yield(one), -one.recall))
-        alike = [one for one in measured if _yield(one) <= _highest(lowest)]
+            return max(protecting, key=lambda one: (one.recall, -_yield(one)), default=None)
+        lowest = min(kept, key=lambda one: (_yield(one), -one.recall))
+        alike = [one for one in kept if _yield(one) <= _highest(lowest)]
         return max(alike, key=lambda one: (one.recall, -_yield(one)))
 
     @property
+    def strongest(self) -> AdvisedSetting:
+        """The setting with the lowest yield; where none was measured, the one with the smallest delta."""
+        measured = [one for one in self.settings if one.observation.is_measured]
+        if not measured:
+            return min(self.settings, key=lambda one: (one.delta or 0.0, one.horizon != "all"))
+        return min(measured, key=lambda one: (_yield(one), -one.recall))
+
+    def _protects(self, one: AdvisedSetting) -> bool:
+        """Return whether a setting's yield was measured and is clearly below that of true lists."""
+        true = self._true_yield
+        return bool(true) and one.observation.is_measured and _highest(one) <= PROTECTS_BELOW * true
+
+    @property
+    def _true_yield(self) -> float:
+        return _yield(self.others[0])
+
+    @property
     def sentence(self) -> str:
-        """The recommendation in one plain sentence."""
-        best, true = self.best, self.others[0].observation
-        asked = f"--delta {best.delta:g} --horizon {best.horizon}"
-        what = f"Publish with {asked}: it keeps {best.recall:.1%} of the true lists"
+        """The recommendation in plain words, or why there is none."""
+        return self._not_recommended() if self.best is None else self._recommended(self.best)
+
+    def _recommended(self, best: AdvisedSetting) -> str:
+        what = f"Publish with {_asked(best)}: it keeps {best.recall:.1%} of the true lists"
         if best.recall < self.least_recall:
-            what += f", less than the {self.least_recall:.0%} that you asked for, but no setting keeps more"
-        found = best.observation.at(JUDGED_AT)
-        if found is None:
-            return f"{what}; what an observer infers could not be measured, for too little was added between releases."
+            what += (
+                f", less than the {self.least_recall:.0%} that you asked for, but no setting that protects keeps more"
+            )
         return (
-            f"{what}, and an observer infers {found:.1%} of what people add with {JUDGED_AT:.0%} of the inferences "
-            f"right, where true lists give {true.at(JUDGED_AT) or 0:.1%} and no moves "
+            f"{what}, and an observer infers {_with_interval(best)} of what people add with {JUDGED_AT:.0%} of the "
+            f"inferences right, where true lists give {self._true_yield:.1%} and no moves "
             f"{self.control.at(JUDGED_AT) or 0:.1%}."
+        )
+
+    def _not_recommended(self) -> str:
+        one, true = self.strongest, self._true_yield
+        keeps = f"{_asked(one)}, which keeps {one.recall:.1%} of the true lists"
+        if not (one.observation.is_measured and self.others[0].observation.is_measured):
+            return (
+                "None of the tried settings is known to protect: what an observer infers could not be measured, for "
+                f"too little was added between releases. The strictest tried is {keeps}."
+            )
+        if not true:
+            return (
+                "None of the tried settings is known to protect: even from true lists the observer infers nothing with "
+                f"{JUDGED_AT:.0%} of the inferences right, so there is nothing to compare with. The strongest tried is "
+                f"{keeps} and leaves a yield of {_with_interval(one)} where true lists give 0.0%."
+            )
+        return (
+            f"None of the tried settings protects much: with {JUDGED_AT:.0%} of the inferences right an observer "
+            f"infers {true:.1%} of what people add from true lists, and no setting clearly leaves at most two thirds "
+            f"of that. The strongest tried is {keeps} and leaves a yield of {_with_interval(one)} where true lists "
+            f"give {true:.1%}."
         )
 
     def to_polars(self) -> pl.DataFrame:
@@ -117,7 +157,8 @@ class ListAdvice(Result):
     def to_json(self) -> dict[str, Any]:
         """Return every setting and the recommendation, ready for JSON."""
         return {
-            "recommended": {"delta": self.best.delta, "horizon": self.best.horizon, "sentence": self.sentence},
+            "recommended": {**_chosen(self.best), "sentence": self.sentence},
+            "strongest": _chosen(self.strongest),
             "advice": [one.to_json() for one in self.settings],
             "others": [one.to_json() for one in self.others],
             "control": self.control.to_json(),
@@ -125,12 +166,29 @@ class ListAdvice(Result):
         }
 
 
+def _asked(one: AdvisedSetting) -> str:
+    return f"--delta {one.delta:g} --horizon {one.horizon}"
+
+
+def _chosen(one: AdvisedSetting | None) -> dict[str, Any]:
+    return {"delta": one and one.delta, "horizon": one and one.horizon}
+
+
+def _with_interval(one: AdvisedSetting) -> str:
+    found = _yielded(one)
+    return f"{found.rate:.1%} ({found.low:.1%} to {found.high:.1%})"
+
+
 def _yield(one: AdvisedSetting) -> float:
     return one.observation.at(JUDGED_AT) or 0.0
 
 
 def _highest(one: AdvisedSetting) -> float:
-    return next(each.yielded.high for each in one.observation.yields or () if each.accuracy == JUDGED_AT)
+    return _yielded(one).high
+
+
+def _yielded(one: AdvisedSetting) -> Share:
+    return next(each.yielded for each in one.observation.yields or () if each.accuracy == JUDGED_AT)
 
 
 def advise(

@@ -51,7 +51,7 @@ def advise(
     deltas, horizons, evidence
         Bounds, horizons and meanings of the bound to try; see `publish`.
     least_recall
-        Least recall that the recommended setting should keep.
+        Least recall that the recommended setting should keep, if one that protects does.
     min_support
         The static rule; see `publish`.
     initial, gap, releases
@@ -66,7 +66,8 @@ def advise(
     Returns
     -------
     ListAdvice
-        A row per setting and other way, with recall and yield; ``sentence`` recommends one.
+        A row per setting and other way, with recall and yield; ``sentence`` recommends one, or says
+        why none: ``best`` is None where no setting leaves clearly less than true lists do.
 
     Raises
     ------

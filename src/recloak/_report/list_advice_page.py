@@ -12,11 +12,17 @@ def advice_page(advice: ListAdvice, *, source: str, provenance: Provenance = ())
     return Page(
         title="Related lists: which delta, which horizon?",
         subtitle=source,
-        verdict=PageVerdict("plain", "Recommended", advice.sentence),
+        verdict=_verdict(advice),
         facts=_facts(advice),
         chapters=(Chapter("What is kept, and what is inferred", sections=(_section(advice),)),),
         account=Account(_account(advice), provenance),
     )
+
+
+def _verdict(advice: ListAdvice) -> PageVerdict:
+    if advice.best is None:
+        return PageVerdict("caution", "None recommended", advice.sentence)
+    return PageVerdict("plain", "Recommended", advice.sentence)
 
 
 def _facts(advice: ListAdvice) -> tuple[Fact, ...]:
@@ -75,6 +81,7 @@ def _account(advice: ListAdvice) -> tuple[str, ...]:
         f"Replayed the ratings as {plural(advice.n_releases, 'release')} for every setting; each was verified.",
         "Measured recall against the true lists of the same night under the same static rule.",
         "Attacked each with an observer who knows all that a target held, taught by the other half of the people.",
-        f"Recommended, of the settings that keep {percent(advice.least_recall)}, the one that keeps most among those "
-        "whose yield cannot be told from the lowest.",
+        "A setting protects if its yield is, even by the upper end of its interval, at most two thirds of that of true "
+        f"lists. Of those that protect and keep {percent(advice.least_recall)}, recommended is the one that keeps most "
+        "among those whose yield cannot be told from the lowest. Where none protects, none is recommended.",
     )
