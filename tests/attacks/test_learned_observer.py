@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from recloak._attacks.learned_observer import CONTROL, TARGETS, observe, observe_each
+from recloak._attacks.boosted_trees import learn
+from recloak._attacks.learned_observer import CONTROL, TARGETS, _learned, observe, observe_each
 from recloak._attacks.list_signs import Period, signs_of
+from recloak._attacks.logistic_regression import regress
 from recloak._attacks.options import ObserverOptions
 from recloak._attacks.yields import ACCURACIES, FEWEST_INFERENCES, _furthest
 from recloak._core.errors import InputError
@@ -59,6 +61,15 @@ def test_yields_grow_as_less_accuracy_is_asked_and_lie_in_their_intervals():
     assert [one.accuracy for one in found.yields] == list(ACCURACIES)
     assert rates == sorted(rates)
     assert all(one.yielded.low <= one.yielded.rate <= one.yielded.high for one in found.yields)
+
+
+def test_what_trees_and_a_regression_say_counts_alike():
+    chance = np.random.default_rng(2)
+    signs = chance.normal(size=(400, 3)).astype(np.float32)
+    right, weights = chance.random(400) < 1 / (1 + np.exp(-signs[:, 0])), chance.uniform(1, 3, 400)
+    found = _learned(signs, right, weights, np.random.default_rng(0))(signs)
+    trees = learn(signs, right, weights, chance=np.random.default_rng(0)).log_odds(signs)
+    np.testing.assert_allclose(2 * found - trees, regress(signs, right, weights).log_odds(signs), atol=1e-9)
 
 
 def test_too_few_additions_are_not_measured_rather_than_safe():
