@@ -1,6 +1,8 @@
 """The commands, end to end on small data, and one sentence for each mistake."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import polars as pl
@@ -8,8 +10,8 @@ import pytest
 
 from recloak._cli.main import run
 from recloak._ratings.ids import IdMap
-from recloak._related.history import table_of
 from recloak._related.lists import read_lists
+from recloak._related.packed_lists import unpacked_lists
 
 
 @pytest.fixture(scope="module")
@@ -117,15 +119,24 @@ def test_ratings_that_come_late_are_told(source, tmp_path, capsys):
 def test_publishing_reads_the_window_of_the_history_and_no_more(source, tmp_path, capsys, monkeypatch):
     store, read = tmp_path / "history.db", []
 
-    def noted(history, *numbers):
-        read.append(numbers)
-        return table_of(history, *numbers)
+    def noted(data, top, ledger):
+        read.append(data)
+        return unpacked_lists(data, top, ledger)
 
-    monkeypatch.setattr("recloak._related.history.table_of", noted)
+    def refused(*_):
+        raise AssertionError("the entries are read one by one")
+
+    monkeypatch.setattr("recloak._related.packed_lists.unpacked_lists", noted)
+    monkeypatch.setattr("recloak._related.history.table_of", refused)
+    counts = []
     for until in (200, 300, 400, 500, 600):
         read.clear()
         answer(capsys, "publish", store, source, "--until", until, "--window", 3)
-    assert read == [(3,), (4,)]
+        counts.append(len(read))
+    assert counts == [0, 1, 2, 2, 2]
+    with closing(sqlite3.connect(store)) as database:
+        stored = dict(database.execute("SELECT release, lists FROM recloak_packed_lists"))
+    assert read == [stored[3], stored[4]]
 
 
 def test_ids_of_lists_are_read_as_the_ratings_write_them(tmp_path):
