@@ -102,7 +102,7 @@ def test_another_source_is_noticed(made, tmp_path, capsys):
     other = tmp_path / "other.csv"
     other.write_text("user,item,rating\n1,1,3\n999,2,4\n")
     assert run(["audit", str(other), str(made[1])]) == 2
-    assert "another source" in capsys.readouterr().err
+    assert "not the ratings that were published" in capsys.readouterr().err
 
 
 def test_a_second_release_can_be_made_on_the_way(made, capsys):
@@ -166,3 +166,15 @@ def test_other_releases_are_given_by_name(made, capsys, tmp_path):
     run(["audit", str(made[0]), str(made[1]), *FEW, "--again", str(other), "--json"])
     attacks = json.loads(capsys.readouterr().out)["attacks"]
     assert next(one for one in attacks if one["name"] == "intersection")["release"] is not None
+
+
+def test_ratings_that_were_not_published_are_refused(made, capsys, tmp_path):
+    lines = made[0].read_text().splitlines()
+    names = sorted({line.split(",")[0] for line in lines[1:]})
+    turned = dict(zip(names, [*names[1:], names[0]], strict=True))  # the same people, each with another one's ratings
+    other = tmp_path / "other.csv"
+    rows = [",".join([turned[line.split(",")[0]], *line.split(",")[1:]]) for line in lines[1:]]
+    other.write_text("\n".join([lines[0], *rows]) + "\n")
+    hidden = str(made[1].with_name("out-private"))
+    assert run(["audit", str(other), str(made[1]), "--private", hidden, *FEW]) == 2
+    assert "not the ratings that were published" in capsys.readouterr().err

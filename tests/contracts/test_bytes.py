@@ -55,7 +55,9 @@ MEASURED = (  # what is measured with linear algebra; releases, verdicts and sto
 )
 
 TIMING = re.compile(rb'^ *"(?:(?:cpu_)?seconds(?:_all)?|posts_per_second)": .*\n', re.MULTILINE)
-ADDED = re.compile(rb'^ *"(?:criterion|values)": .*\n', re.MULTILINE)  # what JSON has gained since the hashes were made
+ADDED = re.compile(
+    rb'^ *"(?:criterion|values|source_sha256)": .*\n', re.MULTILINE
+)  # what JSON has gained since the hashes were made
 TIMING_WITHIN = re.compile(rb', "seconds(?:_all)?": [^,}]+')
 FOLDER = re.compile(rb'^ *"folder": .*\n', re.MULTILINE)
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import recloak
+from recloak._attacks.frontier_risks import MEASURES
 from recloak._core.errors import MissingExtraError
 from recloak._core.randomness import Randomness
 from recloak._evaluation import private_baselines as baselines
 from recloak._evaluation import private_items as items
-from recloak._evaluation.frontier_risks import MEASURES
 from recloak._evaluation.holdout import hold_out
 
 with_library = pytest.mark.skipif(importlib.util.find_spec("opendp") is None, reason="OpenDP is not installed")

@@ -49,6 +49,7 @@ def test_a_folder_and_a_release_get_the_same_verdict_audit_and_evaluation(rating
     for one in (release, folder, str(folder)):
         assert recloak.verify(one, original=source) == recloak.verify(folder, original=source)
     audits = [recloak.audit(source, one, probe=probe, **FEW).to_json() for one in (release, folder)]
+    assert [one.pop("manifest_sha256") is None for one in audits] == [True, False]  # only a folder has its bytes
     assert audits[0] == audits[1]
     useful = recloak.evaluate(source, folder, probe=probe, seed=1)
     assert audits[0]["evaluation"] == useful.to_json()

@@ -47,7 +47,8 @@ def test_people_are_left_alone_with_enough_copies(source, tmp_path):
     assert sybils.release.rate > 0.3
     assert sybils.details["release"]["copies_planted"] == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == before
-    assert recloak.audit(source, release, sybils=2, **FEW).to_json() == found.to_json()
+    again = recloak.audit(source, release, sybils=2, **FEW)
+    assert again.to_json() | {"manifest_sha256": None} == found.to_json() | {"manifest_sha256": None}
 
 
 def test_without_copies_it_is_not_measured(source):

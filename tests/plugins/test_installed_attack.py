@@ -51,7 +51,7 @@ def test_an_installed_attack_is_run_judged_and_shown_everywhere(release, install
     code, shown, told = audited(release, capsys, "-o", str(tmp_path / "page.html"), "--gate", "told-group<0.5")
     assert (code, told) == (0, "")
     assert "told-group" in shown
-    assert "gate told-group<0.5: passed" in shown
+    assert "gate told-group<0.5: pass," in shown
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     for words in ("A member of the group that somebody told", "told the group", "was told the target&#39;s group"):
         assert words in page

@@ -15,7 +15,7 @@ from recloak._cli.main import run as command_line
 from recloak._library import run_steps
 from recloak._policy.run_record import step_seed
 
-ACCEPT = [one.name for one in attacks() if one.kind != "identifies"]
+ACCEPT = [one.name for one in attacks() if one.kind != "identifies" and "ratings" in one.values]
 
 
 def policy(folder: Path, gates: tuple[str, ...] = (), accept: list[str] = ACCEPT, name: str = "own") -> Path:

@@ -46,7 +46,7 @@ class Audit(Result):
     >>> ratings = recloak.synth(users=30, items=20, ratings=200, seed=1)
     >>> found = recloak.audit(ratings, recloak.publish(ratings, k=3, seed=1), targets=9, known=[2], varied_at=2, seed=1)
     >>> found.verdict, found.promise, len(found.to_polars())
-    ('breached', 'pass', 38)
+    ('breached', 'pass', 39)
     """
 
     outcomes: tuple[Outcome, ...]

@@ -19,6 +19,7 @@ from recloak._releases.model.factor_tables import FactorTables
 
 _BLOCK = 4_000_000
 RISK_QUANTILES = (0.5, 0.9, 0.99)
+PERSONAL_RISKS = ("membership", "group-8", "group-16")  # what a frontier measures also where there are no groups
 MARGIN = 0.05  # an attack that does not identify has breached a release when it beats its baseline by more than this
 
 Verdict = Literal["breached", "bounded", "not measured", "not applicable"]

@@ -27,6 +27,21 @@ FINGERPRINT = re.compile(r"[0-9a-f]{64}")
 def create_key(path: str | os.PathLike[str]) -> str:
     """Write a new private key to ``path`` (mode 600) and its public half to ``path.pub``; return the fingerprint.
 
+    Parameters
+    ----------
+    path
+        Where the private key goes. Neither file may be there already.
+
+    Returns
+    -------
+    str
+        The fingerprint of the public half: 64 hexadecimal digits, to give to those who check certificates.
+
+    Raises
+    ------
+    InputError
+        If one of the files exists, or the folder does not.
+
     Examples
     --------
     >>> import recloak

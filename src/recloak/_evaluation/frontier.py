@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recloak._attacks.frontier_risks import MEASURES, Measure, risks_of
 from recloak._attacks.knowledge import draw_clues
 from recloak._attacks.link import betting_on_the_popular, link
 from recloak._attacks.model import Knowledge, Public
@@ -22,7 +23,6 @@ from recloak._core.progress import task
 from recloak._core.randomness import Randomness
 from recloak._core.results import Result, counted, plural, table_of
 from recloak._evaluation.deviation import target_deviation
-from recloak._evaluation.frontier_risks import MEASURES, Measure, risks_of
 from recloak._evaluation.holdout import Probe, hold_out, publish_temporarily
 from recloak._evaluation.model import Accuracy, accuracy_of
 from recloak._evaluation.options import FrontierOptions

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak._attacks.frontier_risks import Measure, risks_of
 from recloak._attacks.membership import learn
+from recloak._attacks.model import PERSONAL_RISKS
 from recloak._attacks.public_view import ReleaseView, see_original
 from recloak._attacks.two_samples import auc_share
 from recloak._core.errors import MissingExtraError
 from recloak._core.randomness import Randomness
-from recloak._evaluation.frontier_risks import Measure, risks_of
 from recloak._evaluation.holdout import Probe
 from recloak._evaluation.model import Accuracy, accuracy_of
 from recloak._evaluation.private_items import PrivateItems, train_private_items
@@ -28,7 +29,6 @@ from recloak._ratings.model import Ratings, Scale
 
 _STRANGERS = 0.1  # share of the people whose ratings teach no item, so that members have somebody to be told from
 _FOLDS, _FEWEST = 5, 10
-_LAPLACE_MEASURES = ("membership", "group-8", "group-16")  # the others ask about groups of several people
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ def _laplace(ratings: Ratings, probe: Probe, epsilon: float, targets: int, rng: 
     noisy = with_laplace_noise(ratings, epsilon, rng.stream("laplace", f"{epsilon:g}"))
     predicted = fit_factors(noisy, rng.child("train")).predict(probe.users, probe.items)
     shown = ReleaseView(see_original(noisy), {"k": 1, "mode": "laplace"})
-    risks = risks_of(shown, ratings, see_original(ratings), targets=targets, rng=rng, only=_LAPLACE_MEASURES)
+    risks = risks_of(shown, ratings, see_original(ratings), targets=targets, rng=rng, only=PERSONAL_RISKS)
     return PrivacyBaseline(
         "ratings with Laplace noise", epsilon, "the value of one rating, not who rated what",
         trained=accuracy_of(predicted, probe.values), measures=risks,
@@ -89,7 +89,7 @@ def _private_items(ratings: Ratings, probe: Probe, epsilon: float, targets: int,
         return replace(empty, why=str(error))
     predicted = items.predict(ratings, probe.users, probe.items)
     told = membership_by_items(items, ratings, taught, targets=targets, rng=stream)
-    return replace(empty, trained=accuracy_of(predicted, probe.values), measures={"membership": told})
+    return replace(empty, trained=accuracy_of(predicted, probe.values), measures={PERSONAL_RISKS[0]: told})
 
 
 def membership_by_items(

@@ -128,7 +128,7 @@ def audit(
     from recloak._attacks.gate import parse_gate
     from recloak._core.randomness import seed_or_rng
     from recloak._library.audit_knowledge import owner_knowledge, write_worst_off
-    from recloak._library.opened_releases import account_of, manifest_of, private_of
+    from recloak._library.opened_releases import account_of, manifest_of, private_of, require_published
     from recloak._library.pages import About, drawn_by
     from recloak._library.planting import publish_planted
 
@@ -136,6 +136,7 @@ def audit(
     wanted = [parse_gate(one) if isinstance(one, str) else one for one in lines]
     taken = several("accept", accept, '["NAME"]')
     original = as_ratings(source)
+    require_published(original, account_of(release, private))
     ratings = values_seen(original, manifest_of(release))
     view = open_release(release, private, ratings)
     other = open_second(second, second_private, again is True, release, private, original)

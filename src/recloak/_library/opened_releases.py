@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recloak._core.errors import InputError, OptionError, RefusedError, SourceError
 from recloak._library.arguments import as_path
+from recloak._ratings.fingerprint import fingerprint_of
 from recloak._releases.folder_checks import MAPPING, private_beside, read_account, require_private_of
 from recloak._releases.model.release_format import MANIFEST
 
@@ -183,3 +184,13 @@ def account_of(release: ReleaseLike, private: PathLike | None) -> dict[str, Any]
         assert not isinstance(release, str | os.PathLike)
         return release.account
     return read_account(hidden)
+
+
+def require_published(ratings: Ratings, account: Mapping[str, Any]) -> None:
+    """Raise InputError if these are not the ratings that were published: attacks on others would find too little."""
+    recorded = account.get("source_sha256")
+    if recorded is not None and recorded != fingerprint_of(ratings):
+        raise InputError(
+            "these are not the ratings that were published: users, items or values differ from what the private folder "
+            "records; pass the very source of the release"
+        )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from recloak._core.randomness import Randomness
+from recloak._ratings.fingerprint import fingerprint_of
 from recloak._ratings.model import Ratings
 from recloak._releases.grid import Grid
 from recloak._releases.model.manifest import Facts
@@ -42,6 +43,7 @@ def account_of(
     return {
         "seed": rng.seed,
         "options": options.to_mapping(),
+        "source_sha256": fingerprint_of(ratings),
         "counts": {"n_users": ratings.n_users, "n_items": ratings.n_items, "n_ratings": ratings.n_ratings},
         "steps": log.steps,
         **made_by,

@@ -1,15 +1,18 @@
 """The page of ``recloak frontier``: risk against usefulness, one chart, and a recommendation in words."""
 
+from recloak._attacks.frontier_risks import MEASURES, Measure
+from recloak._attacks.model import PERSONAL_RISKS
 from recloak._attacks.scoreboard import SCOREBOARD
 from recloak._core.intervals import Share
 from recloak._evaluation.frontier import Frontier, FrontierPoint
-from recloak._evaluation.frontier_risks import MEASURES, Measure
 from recloak._evaluation.options import FrontierOptions
 from recloak._report.charts import Axis, ChartPoint, Lines, Series, lines
 from recloak._report.formats import count, decimals, k_equals, percent, plural, with_interval
 from recloak._report.page import Account, Chapter, Fact, Page, PageVerdict, Provenance, Section, Table
 
 _NOTHING = "not measured"
+
+MEMBERSHIP = PERSONAL_RISKS[0]
 
 
 def frontier_page(frontier: Frontier, options: FrontierOptions, *, source: str, provenance: Provenance = ()) -> Page:
@@ -155,14 +158,15 @@ def _theorem_section(frontier: Frontier) -> Section:
 def _theorem_chart(frontier: Frontier) -> Lines | None:
     series = [
         Series(
-            mode, _placed([(p.measures.get("membership"), p.trained.rmse) for p in frontier.points if p.mode == mode])
+            mode,
+            _placed([(p.measures.get(MEMBERSHIP), p.trained.rmse) for p in frontier.points if p.mode == mode]),
         )
         for mode in _modes(frontier)
     ]
     for name in dict.fromkeys(one.name for one in frontier.privacy_baselines):
         some = [one for one in frontier.privacy_baselines if one.name == name]
         errors = [one.trained.rmse if one.trained else None for one in some]
-        risks = [one.measures.get("membership") for one in some]
+        risks = [one.measures.get(MEMBERSHIP) for one in some]
         series.append(Series(name, _placed(list(zip(risks, errors, strict=True)))))
     shown = tuple(one for one in series if one.points)
     if not shown:
@@ -185,7 +189,7 @@ def _theorem_table(frontier: Frontier) -> Table:
         (
             one.name, f"{one.epsilon:g}" + (f", delta {one.delta:.1g}" if one.delta else ""), one.why or one.protects,
             decimals(one.trained.rmse) if one.trained else _NOTHING,
-            *(_measure(one.measures.get(name)) for name in ("membership", "group-8", "group-16")),
+            *(_measure(one.measures.get(name)) for name in PERSONAL_RISKS),
         )
         for one in frontier.privacy_baselines
     )  # fmt: skip
