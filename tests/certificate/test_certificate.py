@@ -211,3 +211,11 @@ def test_the_command_line_certifies_and_checks(copy, capsys):
     assert run(["verify", release, "--certificate", str(copy / "new.txt")]) == 2
     assert run(["key", "create", str(copy / "third.key")]) == 0
     assert run(["key", "show", str(copy / "third.key.pub")]) == 0
+
+
+def test_a_signed_certificate_is_not_written_over_by_somebody_who_means_to_check_it(copy):
+    before = (copy / "page.html").read_bytes()
+    with pytest.raises(recloak.OptionError, match="is signed and would be written over"):
+        recloak.verify(copy / "released", certificate=copy / "page.html")
+    assert (copy / "page.html").read_bytes() == before
+    assert (copy / "page.html.sig").exists()

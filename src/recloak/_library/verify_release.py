@@ -127,6 +127,10 @@ def _certificate_place(
     """Return where the certificate goes; raise OptionError for keywords that contradict each other."""
     if certificate is not None and signature is not None:
         raise OptionError("certificate=... writes a certificate and signature=... checks one: give one of them")
+    if certificate is not None and more[3] is None and Path(f"{certificate}.sig").exists():
+        raise OptionError(
+            f"{certificate} is signed and would be written over; to check it give signature=... and signer=... instead"
+        )
     if certificate is None and any(one is not None for one in more):
         raise OptionError("audit, review, owner and key are for a certificate: give certificate=... as well")
     if signature is None and signer is not None:

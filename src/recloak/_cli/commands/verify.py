@@ -66,7 +66,7 @@ def command(folder: Path, original: str | None, as_json: bool, **given: Any) -> 
         if verdict.signed_by is not None:
             click.echo(f"  signed by the owner's key {verdict.signed_by}")
         if verdict.passed and given["certificate"] is not None:
-            click.echo(f"  certificate: {given['certificate']}")
+            click.echo(f"  certificate written to {given['certificate']}")
     return 0 if verdict.passed else 1
 
 
