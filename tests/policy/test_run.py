@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 import stat
 from pathlib import Path
 
@@ -108,6 +109,57 @@ def test_a_release_changed_between_runs_is_not_certified(whole, tmp_path, monkey
     found = recloak.run(policy(folder), source, tmp_path / "out", seed=1)
     assert found.stopped_at == "certificate"
     assert not (tmp_path / "out" / "certificate.html").exists()
+    assert not (tmp_path / "out" / "release").exists()
+
+
+def finished_run(whole, tmp_path) -> tuple[list[str], Path]:
+    """Return the command of a signed run that passed, and its folder."""
+    out, key = tmp_path / "out", tmp_path / "owner.key"
+    shutil.copytree(whole[0] / "out", out)
+    recloak.create_key(key)
+    command = ["run", str(policy(whole[0])), str(whole[1]), "-o", str(out), "--seed", "1", "--key", str(key)]
+    assert command_line(command) == 0
+    assert (out / "certificate.html.sig").exists()
+    return command, out
+
+
+def test_a_release_that_fails_later_is_taken_back_with_its_certificate(whole, tmp_path, capsys):
+    command, out = finished_run(whole, tmp_path)
+    shutil.copy(out / "release-private" / "mapping.parquet", out / "release")
+    for said in ("removed certificate.html and certificate.html.sig; renamed release/ to candidate/", "was changed"):
+        capsys.readouterr()
+        assert command_line(command) == 1
+        assert said in capsys.readouterr().out
+        assert {file.name for file in out.iterdir()} == {
+            "README.txt", "candidate", "candidate-private", "reports-private"
+        }  # fmt: skip
+    (out / "candidate" / "mapping.parquet").unlink()
+    assert command_line(command) == 0  # mended, it passes
+    assert content(out / "release") == content(whole[0] / "out" / "release")
+
+
+@pytest.mark.parametrize("harm", ["candidate", "manifest"])
+def test_a_release_that_cannot_be_taken_back_is_named(whole, tmp_path, capsys, harm):
+    command, out = finished_run(whole, tmp_path)
+    if harm == "candidate":
+        (out / "candidate").mkdir()
+    else:
+        (out / "release" / "manifest.json").unlink()
+    capsys.readouterr()
+    assert command_line(command) == 1
+    said = capsys.readouterr().out
+    assert "the folder release/ is still there and must not be handed out" in said
+    assert not list(out.glob("certificate*"))
+
+
+def test_a_gate_that_fails_later_takes_the_release_back(whole, tmp_path, monkeypatch):
+    command, out = finished_run(whole, tmp_path)
+    (out / "reports-private" / "audit.json").unlink()  # so it is audited again
+    monkeypatch.setattr(run_steps, "_why_not", lambda *_: "too many are named")
+    monkeypatch.setattr(recloak.Audit, "acceptable", False)
+    assert command_line(command) == 1
+    assert not (out / "release").exists()
+    assert not list(out.glob("certificate*"))
 
 
 @pytest.mark.parametrize("what", ["policy", "source", "seed"])

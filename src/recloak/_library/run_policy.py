@@ -87,7 +87,8 @@ def run(
     """Do everything that a policy asks for: inspect, publish, verify, attack, evaluate, certify.
 
     A run that was stopped goes on where it was when it is started again with the same policy, source and folder. It
-    stops where a gate fails, and then neither ``release`` nor ``certificate.html`` exists.
+    stops where a gate fails, and then neither ``release`` nor ``certificate.html`` exists: those of an earlier run are
+    taken back, and ``reason`` says so.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ def run(
     True
     """
     from recloak._core import progress
-    from recloak._library.run_steps import STEPS, begin
+    from recloak._library.run_steps import STEPS, begin, withdrawn
 
     rules = policy if isinstance(policy, Policy) else Policy.read(as_path("policy", policy))
     if key is not None:
@@ -136,7 +137,8 @@ def run(
         with progress.task(f"{name} ({number} of {len(STEPS)})"):
             sofar = _done(sofar, name, step)
         if sofar.reason:
-            return Run(rules.name, sofar.folder, sofar.results, stopped_at=name, reason=sofar.reason)
+            reason = "; ".join(filter(None, (sofar.reason, withdrawn(sofar.folder))))
+            return Run(rules.name, sofar.folder, sofar.results, stopped_at=name, reason=reason)
     return Run(rules.name, sofar.folder, sofar.results, None, "", sofar.release, sofar.certificate)
 
 

@@ -190,11 +190,15 @@ def _evaluate(run: RunSoFar) -> RunSoFar:
 
 
 def _certify(run: RunSoFar) -> RunSoFar:
-    """Give the release its name, and write the certificate; the release is verified once more."""
-    _settle(run.folder)
-    verdict = recloak.verify(run.folder / RELEASE, original=run.ratings, k=run.policy.publish.k)
+    """Verify the release once more, only then give it its name, and write the certificate."""
+    verdict = recloak.verify(run.release, original=run.ratings, k=run.policy.publish.k)
     if not verdict.passed:
         return run.with_result("certificate", {"stops": f"the release was changed: {verdict.problems[0]}"})
+    if (taken := next((new for old, new in _renamings(run.folder) if old.exists() and new.exists()), None)) is not None:
+        return run.with_result("certificate", {"stops": f"{taken} is in the way of the release; move it elsewhere"})
+    for old, new in _renamings(run.folder):
+        if old.exists():
+            old.rename(new)
     due = run.policy.review.date_from(today())
     audit = run.reports / "audit.json"
     write_certificate(
@@ -204,12 +208,40 @@ def _certify(run: RunSoFar) -> RunSoFar:
     return run.finished("certificate", {"summary": summary}, run.certificate)
 
 
-def _settle(folder: Path) -> None:
-    """Rename the candidate: first who is who, then the release; a kill between the two is mended by the next run."""
-    for old, new in ((private_beside(folder / CANDIDATE), private_beside(folder / RELEASE)),
-                     (folder / CANDIDATE, folder / RELEASE)):  # fmt: skip
-        if old.exists():
-            old.rename(new)
+def _renamings(folder: Path) -> tuple[tuple[Path, Path], tuple[Path, Path]]:
+    """Return how a candidate is renamed: who is who comes first, and a kill between the two is mended by the next run.
+
+    Back it goes in the other order.
+    """
+    candidate, release = folder / CANDIDATE, folder / RELEASE
+    return (private_beside(candidate), private_beside(release)), (candidate, release)
+
+
+def withdrawn(folder: Path) -> str:
+    """Take back the release and the certificate of an earlier run where a gate fails now; return what was done."""
+    from recloak._certificate.signature import ENDING
+
+    names = [name for name in (CERTIFICATE, f"{CERTIFICATE}{ENDING}") if (folder / name).exists()]
+    for name in names:
+        (folder / name).unlink()
+    done = [f"removed {' and '.join(names)}"] if names else []
+    if (folder / RELEASE).exists():
+        done.append(_taken_back(folder))
+    return "; ".join(done)
+
+
+def _taken_back(folder: Path) -> str:
+    """Name the release a candidate again; return what was done, or that it still lies there."""
+    left = f"the folder {RELEASE}/ is still there and must not be handed out"
+    if (folder / CANDIDATE).exists():
+        return left
+    for old, new in reversed(_renamings(folder)):
+        if new.exists() and not old.exists():
+            try:
+                new.rename(old)
+            except OSError:
+                break
+    return left if (folder / RELEASE).exists() else f"renamed {RELEASE}/ to {CANDIDATE}/, which must not be handed out"
 
 
 def _report(run: RunSoFar, name: str, found: Any) -> tuple[Path, Path]:

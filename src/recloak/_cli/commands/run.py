@@ -47,5 +47,5 @@ def command(policy: str, source: str, out: Path, as_json: bool, **given: Any) ->
         click.echo(f"private, never hand out: {out / 'release-private'}, {out / 'reports-private'}")
     else:
         click.echo(f"fail: stopped at {found.stopped_at}: {found.reason}")
-        click.echo(f"no release was made; reports are in {out / 'reports-private'}")
+        click.echo(f"there is nothing to hand out; reports are in {out / 'reports-private'}")
     return 0 if found.passed else 1
