@@ -1,9 +1,12 @@
 """A certificate says what was proved and attacked, and fails when it was forged, moved or changed."""
 
+import copy as copies
 import json
+import re
 import shutil
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.releases import write_release, write_source
@@ -22,7 +25,7 @@ def world(tmp_path_factory):
     write_release(source, folder / "other", seed=2)
     for name in ("owner", "stranger"):
         recloak.create_key(folder / f"{name}.key")
-    found = recloak.audit(source, folder / "released", targets=10, known=(2,), varied_at=2, seed=1)
+    found = recloak.audit(source, folder / "released", targets=60, known=(2,), varied_at=2, seed=1)
     (folder / "audit.json").write_text(json.dumps(found.to_json()))
     recloak.verify(
         folder / "released", certificate=folder / "page.html", audit=found, review="12 months", owner="Ann <Ltd>",
@@ -219,3 +222,152 @@ def test_a_signed_certificate_is_not_written_over_by_somebody_who_means_to_check
         recloak.verify(copy / "released", certificate=copy / "page.html")
     assert (copy / "page.html").read_bytes() == before
     assert (copy / "page.html.sig").exists()
+
+
+def audit_of(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "audit.json").read_text())
+
+
+def page_of(folder: Path, out: Path, audit: dict[str, Any] | None = None, release: str = "released", **more) -> str:
+    recloak.verify(folder / release, certificate=out / "new.html", audit=audit, **more)
+    return (out / "new.html").read_text()
+
+
+def section(page: str, heading: str) -> str:
+    return page.partition(f"<h2>{heading}</h2>")[2].partition("<h2>")[0]
+
+
+def called_bounded(audit):
+    """Whitewash what stands at the top of an audit."""
+    for one in audit["criteria"].values():
+        one["verdict"] = "bounded"
+    audit |= {"verdict": "bounded", "promise": "pass", "not_accepted": [], "acceptable": True}
+
+
+def one_criterion(audit):
+    audit["criteria"]["inference"]["verdict"] = "bounded"
+
+
+def verdict_alone(audit):
+    audit["verdict"] = "bounded"
+
+
+def no_attacks(audit):
+    called_bounded(audit)
+    audit["attacks"] = []
+
+
+def attacks_renamed(audit):
+    called_bounded(audit)
+    for one in audit["attacks"]:
+        one["verdict"] = "bounded" if one["verdict"] == "breached" else one["verdict"]
+
+
+def silence_called_bounded(audit):
+    called_bounded(audit)
+    audit["attacks"] = [{**one, "release": None, "also": {}, "verdict": "not measured"} for one in audit["attacks"]]
+
+
+def gate_failed(audit):
+    audit["attacks"] = [one for one in audit["attacks"] if one["verdict"] != "breached"]
+    called_bounded(audit)
+    audit["criteria"]["linkability"]["verdict"] = "not measured"
+    audit["gates"] = [{"gate": "scoreboard@2<0.01", "passed": False, "reason": ""}]
+    audit["verdict"] = "not measured"
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        (called_bounded, "by its attacks, linkability is breached"),
+        (one_criterion, "by its attacks, inference is breached"),
+        (verdict_alone, "the verdict of the audit contradicts its attacks"),
+        (no_attacks, "holds no attacks"),
+        (attacks_renamed, "exceeds its bound and is not called breached"),
+        (silence_called_bounded, "by its attacks, singling out is not measured"),
+        (gate_failed, "the verdict of the audit contradicts its attacks and gates"),
+    ],
+)
+def test_an_audit_that_was_edited_is_refused(world, tmp_path, edit, sentence):
+    audit = audit_of(world)
+    edit(audit)
+    with pytest.raises(recloak.InputError, match=sentence):
+        page_of(world, tmp_path, audit)
+    assert not (tmp_path / "new.html").exists()
+
+
+def test_what_the_owner_accepts_is_still_a_breach(world, tmp_path):
+    audit = audit_of(world)
+    audit |= {"accepted": [one["name"] for one in audit["attacks"]], "not_accepted": []}
+    page = page_of(world, tmp_path, audit)
+    assert 'class="headline alert"' in page
+    assert "Attacks: breached, which the owner accepts as listed below." in page
+
+
+def test_a_breach_left_out_of_the_list_is_listed(world, tmp_path):
+    page = page_of(world, tmp_path, {**audit_of(world), "not_accepted": []})
+    assert "breached, and not accepted by the owner" in page
+    assert "Breached and not accepted: " in page
+
+
+def verdict_on(page: str, criterion: str) -> tuple[str, str]:
+    row = re.search(rf'{criterion}</th><td class="verdict">(.*?)</td><td>(.*?)</td>', page)
+    assert row is not None
+    return row[1], row[2]
+
+
+@pytest.mark.parametrize(("n", "told"), [(1, "1 person was"), (59, "59 people were")])
+def test_few_people_bound_nothing(world, tmp_path, n, told):
+    audit = audit_of(world)
+    page = page_of(world, tmp_path, audit)
+    assert verdict_on(page, "Singling out")[0] == "bounded"
+    assert "People attacked: 60." in verdict_on(page, "Singling out")[1]
+    few = copies.deepcopy(audit)
+    next(one for one in few["attacks"] if one["name"] == "scoreboard")["release"]["n"] = n
+    verdict, why = verdict_on(page_of(world, tmp_path, few), "Singling out")
+    assert verdict == "not measured"
+    assert f"Only {told} attacked; at least 100, or everybody, are needed." in why
+
+
+def test_an_audit_of_one_target_is_not_green(world, tmp_path):
+    found = recloak.audit(next(world.glob("*.csv")), world / "released", targets=1, known=(2,), varied_at=2, seed=1)
+    page = page_of(world, tmp_path, found.to_json())
+    assert verdict_on(page, "Singling out")[0] == "not measured"
+    assert ">bounded<" not in page
+    assert 'class="headline good"' not in page
+
+
+def test_drawn_rows_are_a_claim_and_their_number_is_proved(world, tmp_path):
+    source = next(world.glob("*.csv"))
+    recloak.publish(source, tmp_path / "drawn", k=4, mode="sampled", seed=1)
+    recloak.verify(tmp_path / "drawn", certificate=tmp_path / "new.html")
+    page = (tmp_path / "new.html").read_text()
+    manifest = json.loads((tmp_path / "drawn" / "manifest.json").read_text())
+    proof, claim = section(page, "What was proved"), section(page, "Claimed by the publisher, not checked here")
+    assert "Proved: every one of the " in page
+    assert "groups has at least 4 rows." in proof
+    for word in ("was drawn", "No row is a person", "fresh random names", "the verifier cannot see it"):
+        assert any(word in one for one in manifest["promised"])
+        assert word in claim
+        assert word not in proof + page.partition("<h2>")[0]
+
+
+def test_random_names_are_a_claim_on_shared_rows_too(world, tmp_path):
+    page = page_of(world, tmp_path)
+    proof, claim = section(page, "What was proved"), section(page, "Claimed by the publisher, not checked here")
+    assert "k-anonymity" in proof
+    assert "lies on the grid" in proof
+    assert "Every group has a rating for every item" in proof
+    assert "fresh random names" in claim
+    assert "fresh random names" not in proof
+
+
+def test_only_sentences_known_to_be_checked_are_proved(world):
+    from recloak._certificate.promises import claimed, proved
+
+    manifest = json.loads((world / "released" / "manifest.json").read_text())
+    verdict = recloak.verify(world / "released")
+    words = "The tables of statistics together are differentially private (the verifier cannot see it)."
+    more = {**manifest, "promised": [*manifest["promised"], words]}
+    assert words in claimed(more, verdict)
+    assert words not in proved(more, verdict)

@@ -21,7 +21,7 @@ ACCEPT = [one.name for one in attacks() if one.kind != "identifies" and "ratings
 
 def policy(folder: Path, gates: tuple[str, ...] = (), accept: list[str] = ACCEPT, name: str = "own") -> Path:
     path = folder / f"{name}.toml"
-    lines = ['review = "12 months"', "[publish]", "k = 4", "[audit]", "targets = 15", "known = [2]", "varied_at = 2"]
+    lines = ['review = "12 months"', "[publish]", "k = 4", "[audit]", "targets = 60", "known = [2]", "varied_at = 2"]
     path.write_text("\n".join([*lines, f"gates = {json.dumps(gates)}", f"accept = {json.dumps(accept)}"]) + "\n")
     return path
 
@@ -49,6 +49,8 @@ def test_a_run_leaves_a_release_a_certificate_and_private_reports(whole):
         assert stat.S_IMODE((out / private).stat().st_mode) == 0o700
     page = (out / "certificate.html").read_text()
     assert "Review by" in page
+    assert "bounded" in page  # everybody was attacked
+    assert "People attacked: 60." in page
     assert "ratings" not in page.lower() or "ratings <b>" not in page  # the source is not named
 
 

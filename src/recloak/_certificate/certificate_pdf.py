@@ -42,6 +42,9 @@ def _blocks(one: Certificate, width: float) -> Iterator[Any]:
     yield _grid([*_safe_rows(one.released), ("SHA-256", "<br/>".join(hashes))], (_LABEL,), width)
     yield _heading("What was proved")
     yield from map(_bullet, one.proved)
+    if one.claimed:
+        yield _heading("Claimed by the publisher, not checked here")
+        yield from map(_bullet, one.claimed)
     yield _heading("What was attacked")
     yield _grid(
         [("Criterion", "Verdict", "Strongest attack"), *_safe_rows(one.attacked, bold=1)], (_LABEL, _LABEL), width

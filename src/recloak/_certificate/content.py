@@ -1,7 +1,8 @@
 """What a certificate says: built from the manifest, the verdict of the verifier and, where there is one, an audit.
 
-Every sentence comes from one of these. What nobody measured is called *not measured*. The page names no source, no
-seed and no person, so that it can be handed out with the release.
+Every sentence comes from one of these. What the public files show is *proved*, and the rest that a release promises is
+*claimed*. What nobody measured is called *not measured*. The page names no source, no seed and no person, so that it
+can be handed out with the release.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 
 from recloak._attacks.attack import CRITERIA
 from recloak._attacks.registry import attacks
+from recloak._certificate.audit_findings import NOT_MEASURED, Finding, breached, findings_of, not_accepted, overall
+from recloak._certificate.promises import claimed, proved
 from recloak._core.errors import InputError
 from recloak._releases.model.manifest import facts_in
 from recloak._releases.model.modes import MODES
@@ -20,7 +23,6 @@ from recloak._releases.model.release_format import Verdict
 from recloak._report.formats import count, percent, plural
 from recloak._report.provenance import versions
 
-NOT_MEASURED = "not measured"
 _MOST_FILES = 6
 
 Rows = tuple[tuple[str, ...], ...]
@@ -45,6 +47,7 @@ class Certificate:
     released: Rows  # label, value
     files: Rows  # name, size, SHA-256
     proved: tuple[str, ...]
+    claimed: tuple[str, ...]  # by the publisher, not checked
     attacked: Rows  # criterion, verdict, the strongest attack
     attacked_note: str
     not_covered: tuple[str, ...]
@@ -60,14 +63,16 @@ def certificate_of(
     """Return the certificate of a release that passed; raise InputError for one that did not, or another's audit."""
     _require_proof(verdict)
     _require_same(audit, manifest_sha256)
-    tone, headline = _headline(manifest, audit)
+    findings = {} if audit is None else findings_of(audit, int(manifest["n_users"]))
+    tone, found = _outcome(audit, findings)
     return Certificate(
         tone=tone,
-        headline=headline,
+        headline=f"{_proof(manifest, verdict)} Attacks: {found}.",
         released=tuple(_released(manifest)),
         files=_files(manifest),
         proved=tuple(_proved(manifest, verdict)),
-        attacked=_attacked(audit),
+        claimed=tuple(claimed(manifest, verdict)),
+        attacked=_attacked(audit, findings),
         attacked_note=" ".join(_note(audit)),
         not_covered=tuple(_not_covered(manifest, verdict)),
         dates=tuple(_dates(about)),
@@ -87,23 +92,25 @@ def _require_same(audit: Mapping[str, Any] | None, manifest_sha256: str) -> None
     """Refuse the audit of another release, and one that does not say of which it is."""
     if audit is None:
         return
-    if not isinstance(audit.get("criteria"), dict) or not isinstance(audit.get("attacks"), list):
-        raise InputError("the audit is not the JSON of recloak audit --json")
     if audit.get("manifest_sha256") != manifest_sha256:
         raise InputError("the audit is of another release: it names another manifest, or none")
 
 
-def _headline(manifest: Mapping[str, Any], audit: Mapping[str, Any] | None) -> tuple[str, str]:
-    guarantee = str(manifest["promised"][0])
-    proof = f"Proved: {guarantee[:1].lower()}{guarantee[1:]}"
+def _proof(manifest: Mapping[str, Any], verdict: Verdict) -> str:
+    first = proved(manifest, verdict)[0]
+    return f"Proved: {first[:1].lower()}{first[1:]}"
+
+
+def _outcome(audit: Mapping[str, Any] | None, findings: Mapping[str, Finding]) -> tuple[str, str]:
+    """Return the tone and what the attacks came to."""
     if audit is None:
-        return "caution", f"{proof} Attacks: not measured."
-    found = str(audit.get("verdict"))
+        return "caution", NOT_MEASURED
+    found = overall(audit, findings)
     if found == "breached":
-        others = [*audit.get("not_accepted", ()), *_closed(audit)]
+        others = [*not_accepted(audit), *_closed(audit)]
         told = "and not accepted by the owner" if others else "which the owner accepts as listed below"
-        return "alert", f"{proof} Attacks: breached, {told}."
-    return ("good" if found == "bounded" else "caution"), f"{proof} Attacks: {found}."
+        return "alert", f"breached, {told}"
+    return ("good" if found == "bounded" else "caution"), found
 
 
 def _closed(audit: Mapping[str, Any]) -> list[str]:
@@ -115,8 +122,8 @@ def _released(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     people, groups = count(manifest["n_users"]), count(manifest["n_groups"])
     yield "Data", f"{plural(manifest['n_ratings'], 'rating')} of {plural(manifest['n_items'], 'item')}"
     yield "People", f"{people} in {groups} groups"
-    yield "Method", f"mode {mode.name} ({mode.text}), k = {manifest['k']}"
-    yield "A rating is", facts_in(dict(manifest)).label_meaning
+    yield "Method, as claimed", f"mode {mode.name} ({mode.text}), k = {manifest['k']}"
+    yield "A rating, as claimed", facts_in(dict(manifest)).label_meaning
     yield "Manifest", "manifest.json, whose SHA-256 below stands for all files"
 
 
@@ -134,25 +141,23 @@ def _proved(manifest: Mapping[str, Any], verdict: Verdict) -> Iterator[str]:
         f"Result: pass. Smallest group found: {verdict.k_found}; required: {verdict.k_required}. Every byte of every "
         "file was accounted for."
     )
-    yield from manifest["promised"]
+    yield from proved(manifest, verdict)
 
 
-def _attacked(audit: Mapping[str, Any] | None) -> Rows:
+def _attacked(audit: Mapping[str, Any] | None, findings: Mapping[str, Finding]) -> Rows:
     if audit is None:
         return tuple((_words(one), NOT_MEASURED, "No audit was given.") for one in CRITERIA)
-    return tuple(_criterion(one, audit) for one in CRITERIA)
+    return tuple(_criterion(one, findings[one], audit) for one in CRITERIA)
 
 
 def _words(criterion: str) -> str:
     return criterion.replace("-", " ").capitalize()
 
 
-def _criterion(name: str, audit: Mapping[str, Any]) -> tuple[str, str, str]:
-    verdict = str(audit["criteria"].get(name, {}).get("verdict", NOT_MEASURED))
-    tried = [one for one in audit["attacks"] if one.get("criterion") == name and one.get("release")]
-    if not tried:
-        return _words(name), verdict, "No attack was measured."
-    return _words(name), verdict, _sentence(max(tried, key=_excess))
+def _criterion(name: str, finding: Finding, audit: Mapping[str, Any]) -> tuple[str, str, str]:
+    tried = [one for one in audit["attacks"] if one["criterion"] == name and one.get("release")]
+    strongest = _sentence(max(tried, key=_excess)) if tried else "No attack was measured."
+    return _words(name), finding.verdict, f"{finding.sentence()} {strongest}".strip()
 
 
 def _excess(one: Mapping[str, Any]) -> float:
@@ -177,12 +182,13 @@ def _note(audit: Mapping[str, Any] | None) -> Iterator[str]:
         return
     missing = sum(one["verdict"] == NOT_MEASURED for one in audit["attacks"])
     yield f"{plural(len(audit['attacks']), 'run')} of attacks, {count(missing)} of them not measured."
+    yield "The figures are those of the audit that the publisher gave; they were not measured again."
     if audit.get("promise") == "not measured":
         yield "Some attacks that name people could not be measured, so nothing is known about them."
-    breached = {one["name"] for one in audit["attacks"] if one["verdict"] == "breached"}
-    if accepted := [one for one in audit.get("accepted", ()) if one in breached]:
+    others = not_accepted(audit)
+    if accepted := [one for one in breached(audit) if one not in others]:
         yield f"Breached and accepted by the owner: {', '.join(accepted)}."
-    if others := audit.get("not_accepted"):
+    if others:
         yield f"Breached and not accepted: {', '.join(others)}."
     for one in audit.get("gates", ()):
         yield f"Gate {one['gate']}: {'passed' if one['passed'] else 'failed'}."
