@@ -77,6 +77,25 @@ def test_statistics_go_with_every_mode_layout_and_kind_of_ids(texts, tmp_path, m
     assert "epsilon 1 and delta 0.0005" in card
 
 
+@pytest.mark.parametrize("scale", [None, (0, 7)])
+def test_what_the_promise_leaves_out_is_said(ratings, tmp_path, caplog, scale):
+    table = ratings.to_polars().select("user", "item", pl.col("rating").cast(pl.Float64))
+    odd = table.with_columns(rating=pl.when(pl.int_range(pl.len()) == 0).then(6.5).otherwise("rating"))
+    odd.write_csv(tmp_path / "odd.csv")
+    caplog.set_level("INFO", logger="recloak")
+    source = recloak.Source(tmp_path / "odd.csv", scale=scale)
+    recloak.publish(source, tmp_path / "out", mode="pure", format="csv", seed=1, statistics=0.1)
+    levels = pl.read_csv(tmp_path / "out" / "statistics_ratings.csv")["rating"].unique().sort()
+    assert levels[-1] == (6.5 if scale is None else 7)  # whatever epsilon is
+    assert (levels[1] - levels[0]) == 0.5  # a scale that is given has its ends, not its steps
+    assert ("(--scale LOW,HIGH)" in caplog.text) == (scale is None)
+    assert "one rating between the steps shows" in caplog.text
+    assert "Publishing statistics of the same people again spends epsilon again." in caplog.text
+    for file in ("README.md", "manifest.json"):
+        said = " ".join((tmp_path / "out" / file).read_text().split())
+        assert "the ends and steps of the scale of ratings, which one rating can change" in said
+
+
 def test_a_seed_repeats_the_rows_and_never_the_noise(ratings, tmp_path):
     for name in ("one", "two"):
         recloak.publish(ratings, tmp_path / name, mode="pure", seed=1, statistics=1.0)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from recloak._core import stopping
 from recloak._core.errors import OptionError
+from recloak._core.logger import log
 from recloak._core.options import require_on_spark
 from recloak._library.arguments import as_path, diversity_text
 from recloak._library.engines import on_spark, require_files, spark_session
-from recloak._library.sources import as_ratings
+from recloak._library.sources import as_ratings, as_source
 from recloak._releases.folder_checks import check_folders
 from recloak._releases.options import PadOptions, PublishOptions, StatisticsOptions, WriteOptions
 
@@ -95,7 +96,7 @@ def publish(
     statistics
         Publish counts of the source beside the rows (raters and ratings of each item, activity, pairs of the most rated
         items) with differential privacy for each person: this epsilon in all. Needs the extra ``statistics``; its noise
-        has no seed.
+        has no seed. The scale of ratings counts as known: give ``scale`` when reading, or one rating can change it.
     paper
         The paper's literal behaviour: labels of the raters, one is enough, no grid.
     predictor, rank, iterations, tolerance
@@ -167,6 +168,8 @@ def publish(
         return _on_spark(source, folders, writing, options, padding, padder, generator, session)
     ratings = as_ratings(source)
     layout = None if folders is None else _announced(ratings, options, writing.for_mode(options.mode), padding)
+    if counting.statistics is not None:
+        _warn_of_limits(source, ratings)
     release = _made(ratings, options, padding, padder, counting, generator)
     if folders is None:
         return release
@@ -203,6 +206,19 @@ def _announced(ratings: Ratings, options: PublishOptions, writing: WriteOptions,
     scale = ratings.scale if ratings.kind is RATINGS else PROPENSITIES
     counts = Counts(n_users, n_items, ratings.n_ratings, scale)
     return announce(counts, options, writing, padding.n_factors).layout
+
+
+def _warn_of_limits(source: RatingsLike, ratings: Ratings) -> None:
+    """Say what the promise of statistics leaves out; whether a scale was given is not known of ratings in memory."""
+    files = as_source(source)
+    if ratings.kind.varies and (files is None or files.options.scale is None):
+        log.info(
+            "Statistics take the scale of ratings as known, but without a given one (--scale LOW,HIGH) one person's "
+            "rating can change its ends and show there."
+        )
+    if ratings.kind.varies:
+        log.info("The steps of the scale are those of the data: one rating between the steps shows.")
+    log.info("Publishing statistics of the same people again spends epsilon again.")
 
 
 def _made(

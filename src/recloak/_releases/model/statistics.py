@@ -68,11 +68,16 @@ def levels_of(low: float, high: float, step: float | None) -> list[float]:
 
 def sentences(facts: StatisticsFacts) -> list[str]:
     """Return what the statistics promise, in words."""
+    scale = (
+        ", and so are the ends and steps of the scale of ratings, which one rating can change"
+        if "statistics_ratings" in facts.tables
+        else ""
+    )
     return [
         f"The tables of statistics together are differentially private for each person, epsilon {facts.epsilon:g} and "
         f"delta {facts.delta:g}: with one person more or less, all ratings of that person included, every outcome is "
         "nearly as likely (by the method; the verifier cannot see it). Which items there are and how many people is "
-        "taken as known, and the rows of this release are not part of this promise."
+        f"taken as known{scale}. The rows of this release are not part of this promise."
     ]
 
 
