@@ -159,8 +159,8 @@ class Verdict(Tabular):
             return ""
         if self.drawn:
             return (
-                f"Every row was drawn for a group of at least {self.k_found} people. Rows of a group may differ, so "
-                "this is not k-anonymity: no row is shown to be shared by anybody."
+                f"Every group of the files has at least {self.k_found} rows. That rows were drawn, and that none is a "
+                "person's own, cannot be seen from the files. This is not k-anonymity: rows of a group may differ."
             )
         return f"Every row is shared by at least {self.k_found} people."
 
