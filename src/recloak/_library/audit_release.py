@@ -136,9 +136,9 @@ def audit(
     wanted = [parse_gate(one) if isinstance(one, str) else one for one in lines]
     taken = several("accept", accept, '["NAME"]')
     original = as_ratings(source)
-    require_published(original, account_of(release, private))
     ratings = values_seen(original, manifest_of(release))
     view = open_release(release, private, ratings)
+    require_published(original, account_of(release, private))
     other = open_second(second, second_private, again is True, release, private, original)
     owner = owner_knowledge(
         ratings,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recloak._core.errors import InputError, OptionError, RefusedError, SourceError
 from recloak._library.arguments import as_path
-from recloak._ratings.fingerprint import fingerprint_of
 from recloak._releases.folder_checks import MAPPING, private_beside, read_account, require_private_of
 from recloak._releases.model.release_format import MANIFEST
 
@@ -188,6 +187,8 @@ def account_of(release: ReleaseLike, private: PathLike | None) -> dict[str, Any]
 
 def require_published(ratings: Ratings, account: Mapping[str, Any]) -> None:
     """Raise InputError if these are not the ratings that were published: attacks on others would find too little."""
+    from recloak._ratings.fingerprint import fingerprint_of
+
     recorded = account.get("source_sha256")
     if recorded is not None and recorded != fingerprint_of(ratings):
         raise InputError(
