@@ -13,6 +13,7 @@ from tests.report.test_audit_page import named
 import recloak
 from recloak._attacks.registry import attacks
 from recloak._cli.main import run as command_line
+from recloak._core.folder_lock import locked_folder
 from recloak._library import run_steps
 from recloak._policy.run_record import step_seed
 
@@ -162,6 +163,40 @@ def test_a_gate_that_fails_later_takes_the_release_back(whole, tmp_path, monkeyp
     assert command_line(command) == 1
     assert not (out / "release").exists()
     assert not list(out.glob("certificate*"))
+
+
+def test_a_step_that_raises_takes_the_release_back(whole, tmp_path, monkeypatch):
+    _, out = finished_run(whole, tmp_path)
+
+    def broken(*_, **__):
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(recloak, "verify", broken)
+    with pytest.raises(OSError, match="disk"):
+        recloak.run(policy(whole[0]), whole[1], out, seed=1)
+    assert not (out / "release").exists()
+    assert not list(out.glob("certificate*"))
+
+
+def test_two_runs_in_one_folder_are_kept_apart(whole, tmp_path):
+    _, out = finished_run(whole, tmp_path)
+    with locked_folder(out), pytest.raises(recloak.InputError, match="another run is at work in this folder"):
+        recloak.run(policy(whole[0]), whole[1], out, seed=1)
+    assert (out / "release").exists()
+    assert recloak.run(policy(whole[0]), whole[1], out, seed=1).passed  # the lock ended with its holder
+
+
+def test_too_few_people_are_refused_before_anything_is_written(tmp_path):
+    few = recloak.synth(users=3, items=5, ratings=7, seed=1)
+    with pytest.raises(recloak.InputError, match="at least k = 10 users"):
+        recloak.run("open-data", few, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_audit_says_what_the_policy_accepts(whole, tmp_path):
+    found = recloak.run(policy(tmp_path), whole[1], tmp_path / "out", seed=1)
+    summary = found.steps["audit"]["summary"]
+    assert ("accepted by the policy: " in summary) == summary.startswith("breached")
 
 
 @pytest.mark.parametrize("what", ["policy", "source", "seed"])

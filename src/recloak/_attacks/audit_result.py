@@ -90,8 +90,15 @@ class Audit(Result):
     @property
     def not_accepted(self) -> list[str]:
         """The attacks that breached the release and that the owner did not accept."""
-        breached = dict.fromkeys(one.name for one in self.outcomes if one.verdict == "breached")
-        return [name for name in breached if name not in self.accepted]
+        return [name for name in self._breached() if name not in self.accepted]
+
+    @property
+    def accepted_breaches(self) -> list[str]:
+        """The attacks that breached the release and whose success the owner accepts."""
+        return [name for name in self._breached() if name in self.accepted]
+
+    def _breached(self) -> list[str]:
+        return list(dict.fromkeys(one.name for one in self.outcomes if one.verdict == "breached"))
 
     @property
     def acceptable(self) -> bool:

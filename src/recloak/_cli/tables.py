@@ -54,6 +54,8 @@ def print_audit(audit: Audit, *, show_all: bool = False) -> None:
         console.print(f"{plural(len(audit.outcomes), 'run')} of attacks in all; --all prints every one.")
     for passage in audit.passages:
         console.print(f"gate {passage.gate}: {'pass' if passage.passed else 'fail'}, {escape(passage.reason)}")
+    if audit.accepted_breaches:
+        console.print(f"breached and accepted by you: {', '.join(audit.accepted_breaches)}")
     if audit.not_accepted:
         console.print(f"breached and not accepted: {', '.join(audit.not_accepted)}")
     if isinstance(audit.evaluation, Evaluation):

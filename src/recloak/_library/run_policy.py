@@ -124,22 +124,30 @@ def run(
     >>> done.passed == (done.certificate is not None)
     True
     """
-    from recloak._core import progress
-    from recloak._library.run_steps import STEPS, begin, withdrawn
+    from recloak._library.run_steps import begin
 
     rules = policy if isinstance(policy, Policy) else Policy.read(as_path("policy", policy))
     if key is not None:
         _require_key(key)
     if not isinstance(owner, str):
         raise OptionError(f"owner must be a text, got {owner!r}")
-    sofar = begin(rules, source, as_path("out", out), owner=owner, key=key, seed=seed, rng=rng)
+    with begin(rules, source, as_path("out", out), owner=owner, key=key, seed=seed, rng=rng) as sofar:
+        return _all_steps(sofar)
+
+
+def _all_steps(sofar: RunSoFar) -> Run:
+    """Do one step after the other, up to the first whose gate fails."""
+    from recloak._core import progress
+    from recloak._library.run_steps import STEPS, withdrawn
+
+    policy = sofar.policy.name
     for number, (name, step) in enumerate(STEPS.items(), 1):
         with progress.task(f"{name} ({number} of {len(STEPS)})"):
             sofar = _done(sofar, name, step)
         if sofar.reason:
             reason = "; ".join(filter(None, (sofar.reason, withdrawn(sofar.folder))))
-            return Run(rules.name, sofar.folder, sofar.results, stopped_at=name, reason=reason)
-    return Run(rules.name, sofar.folder, sofar.results, None, "", sofar.release, sofar.certificate)
+            return Run(policy, sofar.folder, sofar.results, stopped_at=name, reason=reason)
+    return Run(policy, sofar.folder, sofar.results, None, "", sofar.release, sofar.certificate)
 
 
 def _done(sofar: RunSoFar, name: str, step: Callable[[RunSoFar], RunSoFar]) -> RunSoFar:

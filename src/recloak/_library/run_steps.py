@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ import recloak
 from recloak._core.calendar_day import today
 from recloak._core.errors import InputError
 from recloak._core.files import require_folder_name, require_parent, written_file
+from recloak._core.folder_lock import locked_folder
 from recloak._core.logger import log
 from recloak._library.certify_release import write_certificate
 from recloak._library.sources import as_ratings
@@ -25,6 +27,7 @@ from recloak._policy.policy import Policy
 from recloak._policy.run_record import RunRecord, hash_of_ratings, step_seed
 from recloak._releases.folder_checks import private_beside
 from recloak._releases.model.release_format import MANIFEST
+from recloak._releases.publishing import require_publishable
 
 if TYPE_CHECKING:
     from recloak._core.randomness import Rng
@@ -87,27 +90,51 @@ class RunSoFar:
         return replace(self, record=self.record.with_step(step, result, files)).with_result(step, result)
 
 
+@contextmanager
 def begin(
     policy: Policy, source: RatingsLike, folder: Path, *, owner: str, key: PathLike | None, seed: int | None, rng: Rng
-) -> RunSoFar:
-    """Read the ratings and open the folder: a new one, or that of a run that was stopped."""
-    from recloak._core.randomness import seed_or_rng
+) -> Iterator[RunSoFar]:
+    """Read the ratings and open the folder for this run alone: a new one, or that of a run that was stopped.
 
+    Where a step raises, the release and the certificate of an earlier run are taken back: they no longer stand for
+    anything that was checked.
+    """
     _require_place(folder)
     ratings = as_ratings(source)
+    require_publishable(ratings, policy.publish)
+    about = _about(policy, ratings, seed, rng)
+    folder.mkdir(exist_ok=True)
+    with locked_folder(folder):
+        record = _opened_record(folder, about)
+        try:
+            yield RunSoFar(policy, ratings, source, folder, record, int(record.about["seed"]), owner, key)
+        except Exception:
+            if done := withdrawn(folder):
+                log.warning("%s", done)
+            raise
+
+
+def _about(policy: Policy, ratings: Ratings, seed: int | None, rng: Rng) -> dict[str, str]:
+    """Return what a run belongs to."""
+    from recloak._core.randomness import seed_or_rng
+
     wanted = "" if seed is None and rng is None else str(seed_or_rng(seed, rng).seed)
-    about = {
+    return {
         "policy": policy.sha256,
         "ratings": hash_of_ratings(ratings),
         "version": recloak.__version__,
         "seed": wanted,
     }
+
+
+def _opened_record(folder: Path, about: Mapping[str, str]) -> RunRecord:
+    """Return the record of a folder, with a seed, written to disk."""
     record = RunRecord.open(folder / REPORTS, about)
     if not record.about["seed"]:
         record = replace(record, about={**record.about, "seed": str(secrets.randbits(128))})
-    _open_folder(folder)
+    _fill_folder(folder)
     record.write()
-    return RunSoFar(policy, ratings, source, folder, record, int(record.about["seed"]), owner, key)
+    return record
 
 
 def _require_place(folder: Path) -> None:
@@ -120,8 +147,7 @@ def _require_place(folder: Path) -> None:
         raise InputError(f"{folder}: the folder exists and is not empty; choose another or remove it first")
 
 
-def _open_folder(folder: Path) -> None:
-    folder.mkdir(exist_ok=True)
+def _fill_folder(folder: Path) -> None:
     (folder / REPORTS).mkdir(mode=0o700, exist_ok=True)
     with written_file(folder / "README.txt") as aside:
         aside.write_text(_README, encoding="utf-8")
@@ -158,7 +184,9 @@ def _audit(run: RunSoFar) -> RunSoFar:
     accepts_silence = plan.pop("accept_unmeasured")
     found = recloak.audit(run.ratings, run.release, **plan, seed=run.seed_of("audit"))
     files = _report(run, "audit", found)
-    result: dict[str, Any] = {"summary": found.verdict, "verdict": found.verdict, "criteria": found.criteria}
+    accepted = f", accepted by the policy: {', '.join(found.accepted_breaches)}" if found.accepted_breaches else ""
+    summary = f"{found.verdict}{accepted}"
+    result: dict[str, Any] = {"summary": summary, "verdict": found.verdict, "criteria": found.criteria}
     if not found.acceptable and (why := _why_not(found, accepts_silence)):
         result["stops"] = why
     return run.finished("audit", result, *files)
