@@ -17,7 +17,6 @@ import numpy as np
 
 import recloak
 from recloak._evaluation.fidelity.released_rows import select_items, select_rows
-from recloak._evaluation.model import UseEvaluation
 from recloak._ratings.event_values import as_used
 from recloak._ratings.model import Ratings
 from recloak._ratings.value_kinds import PRESENCE
@@ -61,7 +60,7 @@ def some_presence(ratings: Ratings, n_people: int, n_items: int, seed: int | Non
 
 def _rankings(source: Ratings, mode: str, options: dict[str, Any], seed: int) -> list[str]:
     found = recloak.evaluate(source, holdout=0.1, mode=mode, seed=seed, **options)
-    assert isinstance(found, UseEvaluation)
+    assert isinstance(found, recloak.UseEvaluation)
     (here, before), (there, after) = found.best["original"], found.best["release"]
     popular = found.baselines["popularity"].ranking
     assert popular is not None

@@ -20,6 +20,7 @@ from recloak._core.progress import progress as progress
 from recloak._evaluation.fidelity.model import Fidelity as Fidelity
 from recloak._evaluation.frontier import Frontier as Frontier
 from recloak._evaluation.model import Evaluation as Evaluation
+from recloak._evaluation.model import UseEvaluation as UseEvaluation
 from recloak._library.audit_release import audit as audit
 from recloak._library.compare_leaderboards import fidelity as fidelity
 from recloak._library.compare_releases import frontier as frontier

@@ -11,7 +11,6 @@ import recloak
 from recloak._cli.main import cli
 from recloak._evaluation.fidelity.scoring import Questions
 from recloak._evaluation.holdout import Probe
-from recloak._evaluation.model import UseEvaluation
 from recloak._evaluation.use_evaluation import _scored, first_ten
 from recloak._library.evaluate_release import hold_out
 from recloak._ratings.event_values import as_used
@@ -21,7 +20,7 @@ from recloak._ratings.event_values import as_used
 @pytest.mark.parametrize("mode", ["pure", "padded", "sampled"])
 def test_every_mode_is_evaluated_by_rankings(mode, counts):
     found = recloak.evaluate(two_tastes(80, 40, counts=counts), holdout=0.1, k=4, mode=mode, seed=1)
-    assert isinstance(found, UseEvaluation)
+    assert isinstance(found, recloak.UseEvaluation)
     said = found.to_json()
     assert said["not_applicable"][:2] == ["rmse", "mae"]
     assert set(said["recommenders"]) == {"factorisation", "item-knn", "ease"}
@@ -35,7 +34,7 @@ def test_two_tastes_are_told_apart_better_than_by_popularity():
     popular = found.baselines["popularity"].ranking
     assert popular is not None
     assert popular.ndcg is not None
-    assert isinstance(found, UseEvaluation)
+    assert isinstance(found, recloak.UseEvaluation)
     assert found.best["release"][1] > 1.2 * popular.ndcg
 
 

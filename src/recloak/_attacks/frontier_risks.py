@@ -33,6 +33,8 @@ MEASURES = {
     "membership": MeasureWords("Membership", f"a member told from others, {ALL_KNOWN} (AUC)"),
     "residual": MeasureWords("Residual", "cells with two or more raters told from others of the same item (AUC)"),
     "insider": MeasureWords("Insiders", "stars read by all other members of the group together"),
+    "insider-items": MeasureWords("Insiders, items", "items of a member told by all other members together"),
+    "rare-items": MeasureWords("Rare items", "items of a member that few people use, the group being known"),
     **{
         f"group-{known}": MeasureWords(f"Right group, {known} known", f"group found by {known} known ratings")
         for known in KNOWN
@@ -40,11 +42,15 @@ MEASURES = {
 }
 
 
+_CHOSEN = ("membership", "residual", "insider", "insider-items", "rare-items", "likelihood")
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One figure of a point: its value with a 95 % interval, and what is reached without the release.
 
-    Where nothing was measured the value is None and ``why`` says the reason.
+    Where nothing was measured the value is None and ``why`` says the reason. What makes no sense for a kind of values
+    is not applicable, which is neither safe nor not measured.
     """
 
     value: float | None
@@ -53,6 +59,7 @@ class Measure:
     n: int = 0
     baseline: float | None = None
     why: str = ""
+    is_applicable: bool = True
 
     @classmethod
     def of(cls, share: Share, baseline: float | None = None) -> Measure:
@@ -71,7 +78,7 @@ def risks_of(
     """Attack a release and return what each attacker reached, or why that was not measured."""
     options = AuditOptions(targets=targets, known=KNOWN, varied_at=KNOWN[0])
     given = AttackInput(ratings, original, release, None, options, rng)
-    chosen = [one for one in registry.own_attacks() if one.name in ("membership", "residual", "insider", "likelihood")]
+    chosen = [one for one in registry.own_attacks() if one.name in _CHOSEN]
     found: dict[str, Measure] = {}
     for blank, each in planned_runs(given, chosen):
         name = _name_of(blank, given.k)
@@ -82,13 +89,14 @@ def risks_of(
 
 def _name_of(blank: Outcome, k: int) -> str | None:
     """Return the measure that a run of an attack gives; None if it gives none."""
+    by_all_others = k > 1 and blank.known == k - 1
     wanted = {
         "membership": blank.setting == ALL_KNOWN,
-        "residual": True,
-        "insider": k > 1 and blank.known == k - 1,
+        "insider": by_all_others,
+        "insider-items": by_all_others,
         "likelihood": blank.known in KNOWN,
     }
-    if not wanted[blank.name]:
+    if not wanted.get(blank.name, True):
         return None
     return f"group-{blank.known}" if blank.name == "likelihood" else blank.name
 
@@ -96,5 +104,6 @@ def _name_of(blank: Outcome, k: int) -> str | None:
 def _measure_of(outcome: Outcome, *, by_group: bool) -> Measure:
     share = outcome.group if by_group else outcome.release
     if share is None:
-        return Measure(None, why=outcome.reason or "not measured")
+        is_applicable = outcome.verdict != "not applicable"
+        return Measure(None, why=outcome.reason or "not measured", is_applicable=is_applicable)
     return Measure.of(share, None if by_group else outcome.baseline)

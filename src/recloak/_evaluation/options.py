@@ -31,6 +31,7 @@ class FrontierOptions(Options):
     holdout: float = option(0.1, "share of the ratings held out to measure usefulness", above=0.0, at_most=0.9)
     targets: int = option(1000, "how many targets are drawn for each attack", at_least=1)
     known: int = option(8, "how many items of a target are known", at_least=1)
+    no_fidelity: bool = option(False, "do not compare leaderboards of 5 + 5 algorithms on each release")
 
 
 @dataclass(frozen=True, kw_only=True)

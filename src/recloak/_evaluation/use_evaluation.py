@@ -13,6 +13,7 @@ A person is served by the row or rows of the own group, and popularity stands be
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,8 +21,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from recloak._attacks.public_view import ReleaseView
-from recloak._core.progress import task
+from recloak._core.progress import Advance, task
 from recloak._core.randomness import Randomness
+from recloak._core.results import sizes_only
 from recloak._evaluation.fidelity.ranking_models import ScoreRows, fit_ease, fit_implicit, fit_item_cosines
 from recloak._evaluation.fidelity.released_rows import ReleasedRows
 from recloak._evaluation.fidelity.scoring import TOP, Questions
@@ -35,7 +37,10 @@ from recloak._ratings.model import Ratings
 MOST_ITEMS = 4000  # that take part, the most used: a linear item model is a table of items by items
 _BLOCK = 128
 
+NO_ERRORS = Accuracy(None, None, 0.0, 0)  # there is no rating to predict
+
 Fit = Callable[[Training], ScoreRows]
+Scores = dict[str, RecommenderScore]  # by recommender
 
 
 def fit_factorisation(training: Training) -> ScoreRows:
@@ -54,35 +59,90 @@ RECOMMENDERS_OF_USES: dict[str, Fit] = {
 }
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class UseContest:
+    """People, items and held-out uses, the same for every release of a source: recommenders compete on them."""
+
+    items: NDArray[np.int64]  # that take part, the most used
+    here: ReleasedRows  # the source
+    asked: Probe
+    people: NDArray[np.int32]  # who are ranked for
+    rng: Randomness
+
+    __repr__ = sizes_only
+
+    @classmethod
+    def of(cls, ratings: Ratings, probe: Probe, *, users: int, rng: Randomness) -> UseContest:
+        """Choose the items and the people."""
+        source = uses_of(ratings)
+        items = np.sort(np.argsort(-source.popularity, kind="stable")[:MOST_ITEMS])
+        here = ReleasedRows.of_original(source).of_people(np.arange(source.n_users), items)
+        asked = _about(probe, items, source.n_items)
+        return cls(items, here, asked, sample_users(asked, users, rng.stream("ranking")), rng.child("train"))
+
+    def part_of(self, released: ReleasedRows) -> ReleasedRows:
+        """Return the uses of released rows that take part."""
+        return in_uses(released).of_people(np.arange(len(released.owner)), self.items)
+
+    def on_original(self, advance: Advance = lambda _: None) -> Scores:
+        """Train every recommender on the source and score it."""
+        return self._scores(self.here.rows, Questions.of_rows(self.asked, self.here.rows), advance)
+
+    def on_release(self, part: ReleasedRows, advance: Advance = lambda _: None) -> Scores:
+        """Train every recommender on released rows and score it; a person is served by the own group's."""
+        return self._scores(part.rows, Questions.of_people(self.asked, self.here.rows, part), advance)
+
+    def by_popularity(self) -> RecommenderScore:
+        """Score the order of popularity."""
+        popular = self.here.rows.popularity.astype(np.float32)
+        questions = Questions.of_rows(self.asked, self.here.rows)
+        return _scored(lambda rows: np.tile(popular, (len(rows), 1)), questions, self.people)
+
+    def covered(self, part: ReleasedRows) -> Accuracy:
+        """Return how many held-out uses stand in a row of the person's own group."""
+        return _covered(self.asked, part)
+
+    def _scores(self, rows: Ratings, questions: Questions, advance: Advance) -> Scores:
+        training, scores = Training(rows, self.rng), {}
+        for name, fit in RECOMMENDERS_OF_USES.items():
+            scores[name] = _scored(fit(training), questions, self.people)
+            advance(1)
+        return scores
+
+
+@dataclass(frozen=True, slots=True)
+class BestRanking:
+    """The recommender that ranks best on one side."""
+
+    recommender: str
+    ndcg: float
+    recall: float
+    catalogue: float
+
+
+def best_of(scores: Scores) -> BestRanking | None:
+    """Return the best recommender by nDCG@10; None where nobody could be ranked for."""
+    found = {name: one.ranking for name, one in scores.items() if one.ranking and one.ranking.ndcg is not None}
+    if not found:
+        return None
+    name = max(found, key=lambda one: found[one].ndcg or 0.0)
+    best = found[name]
+    return BestRanking(name, best.ndcg or 0.0, best.recall or 0.0, best.catalogue or 0.0)
+
+
 def evaluate_uses(
     ratings: Ratings, release: ReleaseView, probe: Probe, *, users: int, rng: Randomness
 ) -> UseEvaluation:
     """Evaluate a release of presence or counts on held-out uses of the same people."""
-    child = rng.child("evaluate")
-    source = uses_of(ratings)
-    released = in_uses(ReleasedRows.of_release(release, ratings))
-    items = np.sort(np.argsort(-source.popularity, kind="stable")[:MOST_ITEMS])
-    everyone = np.arange(source.n_users)
-    here = ReleasedRows.of_original(source).of_people(everyone, items)
-    there, asked = released.of_people(everyone, items), _about(probe, items, source.n_items)
-    people = sample_users(asked, users, child.stream("ranking"))
-    sides = {
-        "original": (here.rows, Questions.of_rows(asked, here.rows)),
-        "release": (there.rows, Questions.of_people(asked, here.rows, there)),
-    }
+    contest = UseContest.of(ratings, probe, users=users, rng=rng.child("evaluate"))
+    there = contest.part_of(ReleasedRows.of_release(release, ratings))
     with task("evaluating", 2 * len(RECOMMENDERS_OF_USES)) as advance:
-        scores: dict[str, dict[str, RecommenderScore]] = {name: {} for name in RECOMMENDERS_OF_USES}
-        for side, (rows, questions) in sides.items():
-            training = Training(rows, child.child("train"))
-            for name, fit in RECOMMENDERS_OF_USES.items():
-                scores[name][side] = _scored(fit(training), questions, people)
-                advance(1)
-    popular = here.rows.popularity.astype(np.float32)
-    by_popularity = _scored(lambda rows: np.tile(popular, (len(rows), 1)), sides["original"][1], people)
-    statistics = {name: one.to_json() for name, one in compare_statistics(here.rows, there).items()}
+        sides = {"original": contest.on_original(advance), "release": contest.on_release(there, advance)}
+    scores = {name: {side: found[name] for side, found in sides.items()} for name in RECOMMENDERS_OF_USES}
+    statistics = {name: one.to_json() for name, one in compare_statistics(contest.here.rows, there).items()}
     return UseEvaluation(
-        _covered(asked, there), Accuracy(None, None, 0.0, 0), SelfRank({}, float("nan"), (), 0, 0), scores,
-        {"popularity": by_popularity}, {"statistics": statistics}, rng.seed, n_items=len(items),
+        contest.covered(there), NO_ERRORS, SelfRank({}, float("nan"), (), 0, 0), scores,
+        {"popularity": contest.by_popularity()}, {"statistics": statistics}, rng.seed, n_items=len(contest.items),
         values=ratings.kind.name,
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from recloak._core.errors import OptionError
 from recloak._evaluation.options import FrontierOptions
 from recloak._library.arguments import several
-from recloak._library.sources import Source, as_source, explicit_ratings, origin_of
+from recloak._library.sources import Source, as_ratings, as_source, origin_of
 from recloak._releases.options import PublishOptions
 
 if TYPE_CHECKING:
@@ -33,12 +33,16 @@ def frontier(
     holdout: float = 0.1,
     targets: int = 1000,
     known: int = 8,
+    no_fidelity: bool = False,
     epsilon: Iterable[float] = (1, 10),
     keep: PathLike | None = None,
     seed: int | None = None,
     rng: Rng = None,
 ) -> Frontier:
     """Publish ratings in several ways and measure how risky and how useful each release is.
+
+    Purchases and plays have no ratings to predict: there, rankings tell how useful a release is (nDCG@10 of the best
+    recommender trained on it), and what is about ratings is not applicable.
 
     Parameters
     ----------
@@ -52,6 +56,8 @@ def frontier(
         How many targets are drawn for each attack.
     known
         How many items of a target are known.
+    no_fidelity
+        Do not compare quick leaderboards (see `fidelity`) on each release with those on the original.
     epsilon
         Privacy budgets of the baselines beside the releases: ratings with Laplace noise, and item factors trained with
         differential privacy (needs the extra ``statistics``; without it the baseline says so). Empty for none.
@@ -79,7 +85,7 @@ def frontier(
     >>> recloak.frontier(ratings, k=[2, 3], mode=["padded"], targets=20, known=2, seed=1)
     <Frontier: 2 releases>
     """
-    options = FrontierOptions(holdout=holdout, targets=targets, known=known)
+    options = FrontierOptions(holdout=holdout, targets=targets, known=known, no_fidelity=no_fidelity)
     modes = several("mode", mode, '["pure", "padded"]')
     epsilons = [_budget(one) for one in epsilon]
     wanted = [(PublishOptions(k=one, mode=way).k, way) for way in modes for one in several("k", k, "[5, 10]")]
@@ -88,7 +94,7 @@ def frontier(
     from recloak._library.pages import drawn_by
 
     given, generator = seed is not None or rng is not None, seed_or_rng(seed, rng)
-    files, ratings = as_source(source), explicit_ratings(source, "frontier")
+    files, ratings = as_source(source), as_ratings(source)
     if keep is None:
         found = measure(ratings, wanted, options=options, epsilons=epsilons, rng=generator)
     else:

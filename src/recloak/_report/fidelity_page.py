@@ -1,6 +1,5 @@
 """The page of ``recloak evaluate --fidelity``: two leaderboards side by side, and the statistics as small charts."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from recloak._evaluation.fidelity.model import Agreement, Fidelity, Statistic
@@ -28,7 +27,7 @@ def fidelity_page(found: Fidelity, manifest: dict[str, Any], *, source: str, pro
 
 def fidelity_verdict(found: Fidelity) -> PageVerdict:
     """Return the verdict as the top of a page shows it."""
-    known = [one for _, _, one in agreements(found)]
+    known = [one for _, _, one in found.agreements()]
     if not known or any(one is None for one in known):
         return PageVerdict("caution", "Not measured", found.verdict)
     if not all(one.finds_winner for one in known if one is not None):
@@ -37,18 +36,11 @@ def fidelity_verdict(found: Fidelity) -> PageVerdict:
     return PageVerdict("good" if kept else "caution", "Faithful" if kept else "Half faithful", found.verdict)
 
 
-def agreements(found: Fidelity) -> Iterator[tuple[str, str, Agreement | None]]:
-    """Yield protocol, contest and agreement."""
-    for name, protocol in (("A", found.outsider), ("B", found.owner)):
-        for contest, one in (protocol or {}).items():
-            yield name, contest, one
-
-
 def fidelity_facts(found: Fidelity) -> tuple[Fact, ...]:
     """Return Kendall's tau of every protocol and contest."""
     return tuple(
         Fact(f"{protocol}: {contest} order", "–" if one is None else f"{one.tau:.2f}", _noise(one))
-        for protocol, contest, one in agreements(found)
+        for protocol, contest, one in found.agreements()
     )
 
 
@@ -79,7 +71,7 @@ _STATISTICS = "What people ask of ratings besides predictions. A released row co
 
 
 def _protocol(heading: str, intro: str, protocol: str, found: Fidelity) -> Chapter:
-    boards = ((contest, one) for name, contest, one in agreements(found) if name == protocol)
+    boards = ((contest, one) for name, contest, one in found.agreements() if name == protocol)
     return Chapter(heading, intro, sections=tuple(_board(*board) for board in boards))
 
 
@@ -131,7 +123,7 @@ def _histogram(found: Fidelity) -> Section:
 
 
 def _steps(found: Fidelity) -> tuple[str, ...]:
-    n = len(next(one.entries for _, _, one in agreements(found) if one is not None)) if found.to_polars().height else 0
+    n = len(next(one.entries for _, _, one in found.agreements() if one is not None)) if found.to_polars().height else 0
     steps = [
         f"Compared {count(found.n_people)} people and {count(found.n_items)} items on both sides.",
         f"Split original and release {found.splits} times; trained {n} algorithms for ratings and as many for rankings "

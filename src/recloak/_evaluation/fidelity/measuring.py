@@ -38,10 +38,19 @@ from recloak._ratings.value_kinds import RATINGS
 _TEST_SHARE = 0.1
 
 
+# Boards of the original by what they depend on besides the source: several releases of one source share them.
+OriginalBoards = dict[tuple[float, float], tuple[list[Boards], list[Boards]]]
+
+
 def measure_fidelity(
-    ratings: Ratings, released: ReleasedRows, probe: Probe | None, *, options: FidelityOptions, rng: Randomness
-) -> Fidelity:
-    """Measure a release of ``ratings``; without a probe protocol B is left out."""
+    ratings: Ratings, released: ReleasedRows, probe: Probe | None, *, options: FidelityOptions, rng: Randomness,
+    earlier: OriginalBoards | None = None,
+) -> Fidelity:  # fmt: skip
+    """Measure a release of ``ratings``; without a probe protocol B is left out.
+
+    ``earlier`` holds the boards of the original that an earlier release of the same source and probe was compared
+    with, and gets new ones; they serve only where everybody takes part.
+    """
     if ratings.kind is not RATINGS:
         ratings, released, probe = uses_of(ratings), in_uses(released), None if probe is None else used(probe)
     contests = contests_for(ratings.kind)
@@ -49,16 +58,31 @@ def measure_fidelity(
     n_boards = 2 * options.splits + (0 if part.probe is None else 2)
     with task("comparing leaderboards", n_boards * n_entrants(contests, options.quick)) as advance:
         runs = _Runs(part, contests, options.quick, rng, advance)
-        originals = [runs.split(part.ratings, n) for n in range(options.splits)]
+        everybody = part.ratings.n_users == ratings.n_users
+        originals, on_probe = _originals(runs, options.splits, earlier if everybody else None)
         releases = [runs.split(part.released.rows, n) for n in range(options.splits)]
-        outsider = _protocol(contests, originals, releases, [], options.quick)
+        outsider = _protocol(contests, originals, releases, on_probe if options.splits == 1 else [], options.quick)
         owner = None
         if part.probe is not None:
-            boards = [runs.on_original(part.probe)], [runs.on_release(part.probe)]
-            owner = _protocol(contests, *boards, originals, options.quick)
+            owner = _protocol(contests, on_probe, [runs.on_release(part.probe)], originals, options.quick)
     statistics = compare_statistics(part.ratings, part.released)
     n_people, n_items = part.ratings.shape
     return Fidelity(outsider, owner, statistics, n_people, n_items, options.splits, rng.seed)
+
+
+def _originals(runs: _Runs, splits: int, earlier: OriginalBoards | None) -> tuple[list[Boards], list[Boards]]:
+    """Return the boards of the original, on its splits and on the probe where there is one."""
+    ratings, probe = runs.part.ratings, runs.part.probe
+    key = (ratings.scale.low, ratings.scale.high)
+    if earlier is not None and key in earlier:
+        return earlier[key]
+    found = (
+        [runs.split(ratings, n) for n in range(splits)],
+        [] if probe is None else [runs.on_original(probe)],
+    )
+    if earlier is not None:
+        earlier[key] = found
+    return found
 
 
 @dataclass(frozen=True, eq=False, slots=True)

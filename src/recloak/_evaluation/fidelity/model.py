@@ -67,6 +67,12 @@ class Agreement:
             "best": self.best, "leaderboard": board,
         }  # fmt: skip
 
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> Agreement:
+        """Return the agreement that `to_json` wrote."""
+        rest = {name: value for name, value in fields.items() if name != "leaderboard"}
+        return cls(**rest, entries=tuple(Entry(name, **both) for name, both in fields["leaderboard"].items()))
+
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
@@ -130,10 +136,11 @@ class Fidelity(Result):
     seed: int | None = None
 
     def __repr__(self) -> str:
-        told = [f"{name} {key} tau {one.tau:.2f}" for name, key, one in self._agreements() if one is not None]
+        told = [f"{name} {key} tau {one.tau:.2f}" for name, key, one in self.agreements() if one is not None]
         return counted(self, plural(self.n_people, "person", "people"), plural(self.n_items, "item"), *told)
 
-    def _agreements(self) -> Iterator[tuple[str, str, Agreement | None]]:
+    def agreements(self) -> Iterator[tuple[str, str, Agreement | None]]:
+        """Yield protocol, contest and agreement; None where nothing could be scored."""
         for name, protocol in (("A", self.outsider), ("B", self.owner)):
             for key, one in (protocol or {}).items():
                 yield name, key, one
@@ -141,7 +148,7 @@ class Fidelity(Result):
     @property
     def verdict(self) -> str:
         """One sentence: whether who wins on the release wins on the original."""
-        found = [one for _, _, one in self._agreements()]
+        found = [one for _, _, one in self.agreements()]
         known = [one for one in found if one is not None]
         if not known or len(known) < len(found):
             return "Not measured: too little could be scored on the release to compare the leaderboards."
@@ -169,7 +176,7 @@ class Fidelity(Result):
         return table_of(
             {"protocol": name, "contest": key, "algorithm": entry.name, "original": entry.original,
              "release": entry.release}
-            for name, key, one in self._agreements() if one is not None for entry in one.entries
+            for name, key, one in self.agreements() if one is not None for entry in one.entries
         )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:

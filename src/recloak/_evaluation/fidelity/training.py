@@ -55,6 +55,8 @@ class Training:
     def directions(self) -> NDArray[np.float32]:
         """(n_items, most) The right singular vectors of the liked cells, by falling singular value."""
         most = min(MOST_SINGULAR, min(self.liked.shape) - 1)
+        if not self.liked.nnz:  # a padded row may like nothing
+            return np.zeros((self.liked.shape[1], most), np.float32)
         draw = self.rng.stream("singular vectors")
         _, sizes, vectors = scipy.sparse.linalg.svds(self.liked.astype(np.float64), k=most, rng=draw)
         return vectors[np.argsort(-sizes)].T.astype(np.float32)
