@@ -48,6 +48,14 @@ def test_the_terminal_shows_the_same_figures_within_80_columns(source, capsys, m
     assert max(len(line) for line in shown.splitlines()) <= 80
 
 
+def test_a_note_names_the_flag_of_the_command_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    path = tmp_path / "orders.csv"
+    path.write_text("customer,product,quantity\n" + "".join(f"{n % 7},{n % 5},{n % 4 + 1}\n" for n in range(40)))
+    assert run(["inspect", str(path)]) == 0
+    assert "read as counts (--values overrides this)" in capsys.readouterr().out
+
+
 def test_a_page_is_written_and_the_same_seed_gives_the_same_bytes(source, tmp_path, capsys):
     pages = [tmp_path / "one.html", tmp_path / "two.html"]
     for page in pages:

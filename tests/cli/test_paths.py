@@ -11,6 +11,7 @@ from recloak._cli.main import run
 from recloak._core.errors import InputError
 
 NO_SOURCE = "nope: there is no such file or folder"
+IS_FILE = "is a file, not the folder of a release"
 NO_FILE = "nope: there is no such file"
 NO_STORE = "nope: there is no history store"
 NO_MAPPING = "there is no mapping.parquet: not the private folder of a release"
@@ -34,6 +35,10 @@ WRONG = [
     (["inspect", "ok.csv", "-o", "x.pdf"], "--out must end in .html or .svg, got 'x.pdf'"),
     (["verify", "nope"], "nope: there is no such folder"),
     (["token", "create", "--user", "1", "--store", "no/t.db"], "no/t.db: there is no folder {here}/no to write into"),
+    (["verify", "."], ".: is no release, but holds release; name the release itself"),
+    (["verify", "release/manifest.json"], f"release/manifest.json: {IS_FILE}; its folder is release"),
+    (["audit", "ok.csv", "."], ".: is no release, but holds release; name the release itself"),
+    (["audit", "release", "ok.csv"], f"ok.csv: {IS_FILE}; the source comes first, then the release"),
     (["verify", "release", "--original", "nope"], NO_SOURCE),
     (["audit", "nope", "release"], NO_SOURCE),
     (["audit", "ok.csv", "nope"], "nope: there is no such folder"),

@@ -16,6 +16,7 @@ from recloak._related.history_writing import append
 from recloak._related.model import EMPTY, ListRelease, Lists
 
 N_ITEMS, TOP = 200, 10
+FIRST = 1_600_000_000  # seconds: the releases follow each other by 100
 
 
 def release(number):
@@ -23,7 +24,7 @@ def release(number):
     rng = np.random.default_rng(number)
     lists = np.array([rng.permutation(np.delete(np.arange(N_ITEMS), item))[:TOP] for item in range(N_ITEMS)], np.int32)
     lists[rng.random(lists.shape) < 0.1] = EMPTY
-    return ListRelease(number, 100 * number, Lists(lists))
+    return ListRelease(number, FIRST + 100 * number, Lists(lists))
 
 
 def reasons(number):

@@ -199,7 +199,7 @@ def test_mistakes_get_one_sentence(source, tmp_path, capsys):
     assert "need ratings with times" in sentence(capsys, "publish", store, plain)
     assert not store.exists()
     answer(capsys, "publish", store, source, "--until", 300)
-    assert "yet to come, got time 99999999999" in sentence(capsys, "publish", store, source, "--until", 99999999999)
+    assert "yet to come, got 5138-11-16" in sentence(capsys, "publish", store, source, "--until", 99999999999)
     assert "must not be older" in sentence(capsys, "publish", store, source, "--until", 200)
     assert "longer than the history of 1" in sentence(capsys, "verify", store, source, "--window", 5)
     assert "longer than the history" in sentence(capsys, "simulate", source, "--gap", 50, "--window", 9)

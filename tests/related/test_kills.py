@@ -19,7 +19,7 @@ from recloak._core.errors import InputError
 from recloak._ratings.ids import IdMap
 from recloak._related.history import History, published, reasons_of, table_of
 from tests.related import test_history
-from tests.related.killed_publisher import N_ITEMS, add, reasons, release
+from tests.related.killed_publisher import FIRST, N_ITEMS, add, reasons, release
 
 postgres, address = test_history.postgres, test_history.address  # fixtures
 IDS = IdMap.of(list(range(N_ITEMS)))
@@ -132,7 +132,8 @@ def check_all(address, last, *, real):
         if not real:
             return
         users = np.repeat(np.arange(40), 5)
-        rows = {"user": users, "item": np.arange(200) % N_ITEMS, "rating": 1.0, "time": 100 * last + np.arange(200)}
+        times = FIRST + 100 * last + np.arange(200)
+        rows = {"user": users, "item": np.arange(200) % N_ITEMS, "rating": 1.0, "time": times}
         assert related.publish(history, pl.DataFrame(rows), top=2, delta=1.0, window=2, loosen=True).number == last + 1
 
 

@@ -36,8 +36,20 @@ class PathType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         """Check a path, unless a cluster reads it, whose files this machine may not see."""
         elsewhere = self.remote and (_ADDRESS.match(str(value)) or (ctx and ctx.params.get("engine") == "spark"))
         if not elsewhere and not (ctx and ctx.resilient_parsing):
-            self.check(Path(value))
+            self._check(Path(value), {} if ctx is None else ctx.params)
         return self.convert_to(value)
+
+    def _check(self, path: Path, before: dict[str, Any]) -> None:
+        """Check a path, and say so if it seems to have changed places with one named before it."""
+        try:
+            self.check(path)
+        except InputError as error:
+            named = [
+                one for one in before.values() if isinstance(one, str | Path) and (Path(one) / _MANIFEST).is_file()
+            ]
+            if path.is_file() and named:
+                raise InputError(f"{error}; the source comes first, then the release") from None
+            raise
 
 
 def _readable(path: Path) -> None:
@@ -57,15 +69,31 @@ def _table(path: Path) -> None:
 
 def _release(path: Path) -> None:
     _folder(path)
+    _require_no_deeper(path)
     if not (path / _MANIFEST).is_file():
         raise SourceError(f"there is no {_MANIFEST}: not a release folder", file=path)
+
+
+def _verifiable(path: Path) -> None:
+    _folder(path)
+    _require_no_deeper(path)
+
+
+def _require_no_deeper(path: Path) -> None:
+    """Raise InputError if a folder is no release but holds releases, so that one was named a folder too high."""
+    if (path / _MANIFEST).exists():
+        return
+    found = sorted(str(one.parent) for one in path.glob(f"*/{_MANIFEST}"))
+    if found:
+        raise InputError(f"{path}: is no release, but holds {', '.join(found[:3])}; name the release itself")
 
 
 def _folder(path: Path) -> None:
     if not path.exists():
         raise InputError(f"{path}: there is no such folder")
     if not path.is_dir():
-        raise InputError(f"{path}: is a file, not the folder of a release")
+        of = f"; its folder is {path.parent}" if (path.parent / _MANIFEST).is_file() else ""
+        raise InputError(f"{path}: is a file, not the folder of a release{of}")
 
 
 def _store(path: Path) -> None:
@@ -87,7 +115,7 @@ SOURCE = PathType(str, _readable, remote=True)
 SOURCE_PATH = PathType(Path, _readable, remote=True)
 TABLE = PathType(str, _table)
 RELEASE = PathType(Path, _release)
-FOLDER = PathType(Path, _folder)
+FOLDER = PathType(Path, _verifiable)
 PRIVATE_FOLDER = click.Path(path_type=Path)
 STORE = PathType(str, _store, remote=True)
 NEW_STORE = PathType(str, require_parent, remote=True)

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from recloak._attacks.audit_result import Audit
 from recloak._attacks.model import Outcome
+from recloak._cli.main import as_flags
 from recloak._core.intervals import Share
 from recloak._evaluation.model import Evaluation, RecommenderScore, UseEvaluation
 from recloak._ratings.exposure import Exposure
@@ -103,7 +104,7 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     if summary.n_skipped:
         yield "bad rows", f"{count(summary.n_skipped)} skipped"
     for note in summary.notes:
-        yield "note", escape(note)
+        yield "note", escape(as_flags(note))
     for n, share in summary.top_shares:
         yield f"top {count(n)} items", f"{percent(share)} of the {summary.kind.nouns}"
 

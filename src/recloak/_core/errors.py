@@ -32,7 +32,7 @@ class SourceError(InputError):
     """A source of ratings cannot be read, or one of its rows cannot be right.
 
     The place is kept apart from the rule so that programs can use it; the message reads
-    ``FILE, line LINE: RULE, got 'VALUE'``.
+    ``FILE, line LINE: RULE, got 'VALUE'``, and a hint where there is one: ``FILE: RULE; HINT``.
     """
 
     def __init__(
@@ -42,12 +42,18 @@ class SourceError(InputError):
         file: str | Path | None = None,
         line: int | None = None,
         value: object | None = None,
+        hint: str | None = None,
     ) -> None:
         self.rule = rule
         self.file = None if file is None else str(file)
         self.line = line
         self.value = value
-        super().__init__(_place(self.file, line) + rule + ("" if value is None else f", got {value!r}"))
+        got = "" if value is None else f", got {value!r}"
+        super().__init__(_place(self.file, line) + rule + got + ("" if hint is None else f"; {hint}"))
+
+    def hinting(self, hint: str) -> SourceError:
+        """Return the same error with a hint at its end."""
+        return SourceError(self.rule, file=self.file, line=self.line, value=self.value, hint=hint)
 
 
 def _place(file: str | None, line: int | None) -> str:

@@ -20,6 +20,7 @@ import polars as pl
 
 from recloak._core.errors import SourceError
 from recloak._core.extras import require_extra
+from recloak._ratings.opened_files import STORE_RULE
 from recloak._ratings.table_input import add_columns
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _URL = re.compile(r"(postgresql|postgres|sqlite|duckdb)://", re.IGNORECASE)
 _BATCH = 1 << 16
+_STORE = "recloak_store"  # a table of every store of related lists
 _SHOWN = 10  # tables that a message lists
 _CONNECT_SECONDS = 10
 _COPY_BYTES = 1 << 22
@@ -103,6 +105,8 @@ def _table(session: Session, table: str | None) -> str:
     known = session.tables()
     if table is None and len(known) == 1:
         return _quoted_path(known[0])
+    if table is None and _STORE in known:
+        raise SourceError(f"the database {STORE_RULE}")
     listed = ", ".join(map(repr, known[:_SHOWN])) + (" ..." if len(known) > _SHOWN else "")
     if table is None:
         raise SourceError(f"name one with table=... or query=...: the database has {listed or 'no tables'}")

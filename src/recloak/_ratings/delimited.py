@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -16,17 +17,19 @@ from recloak._core.errors import SourceError
 from recloak._core.threads import n_threads, workers
 from recloak._ratings import text_kernels
 from recloak._ratings.dialect import NO_QUOTES, QUOTES, Dialect
-from recloak._ratings.model import Scale
 from recloak._ratings.numbering import Numbering
 from recloak._ratings.opened_files import LONGEST_LINE, too_long
 from recloak._ratings.row_buffer import RowBuffer, RowProblem
 from recloak._ratings.times import number_of, seconds_of
+from recloak._ratings.value_meaning import Bounds
 
 BLOCK_BYTES = 1 << 21  # a block and what it is split into stay in a core's cache
 _SHORT = 11  # digits that every kernel takes for a plain whole number
 _SHOWN = 60  # characters of a value in a message
 _LONGEST_RECORD = 1 << 26  # bytes of a record with quotes, which is parsed again with every block that it goes on in
 OPEN_QUOTE = "a quote is opened and never closed"
+_COMMA = " with a decimal point, not a comma"
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 NUL = "a line must not hold a NUL byte"
 
 
@@ -156,7 +159,7 @@ class _Taker:
 
     def take(self, parsed: Parsed) -> None:
         """Take in what a block holds."""
-        problems = problems_of(parsed, self._dialect.n_fields, self._rows.scale)
+        problems = problems_of(parsed, self._dialect.n_fields, self._rows.bounds)
         self._refuse(problems)
         take_rows(self._rows, parsed, problems)
         self._line += parsed.n_lines
@@ -188,9 +191,9 @@ def _number(numbering: Numbering, ids: Ids, buffer: NDArray[np.uint8]) -> None:
         numbering.add_texts(buffer, ids.starts, ids.ends)
 
 
-def problems_of(parsed: Parsed, n_fields: int, scale: Scale | None) -> list[RowProblem]:
+def problems_of(parsed: Parsed, n_fields: int, bounds: Bounds | None) -> list[RowProblem]:
     """Read what is odd in a block and list the rows that cannot be right."""
-    return [*_bad_or_odd(parsed, n_fields), *_empty_ids(parsed), *_outside(parsed, scale)]
+    return [*_bad_or_odd(parsed, n_fields), *_empty_ids(parsed), *_outside(parsed, bounds)]
 
 
 def _bad_or_odd(parsed: Parsed, n_fields: int) -> Iterator[RowProblem]:
@@ -212,14 +215,12 @@ def _empty_ids(parsed: Parsed) -> Iterator[RowProblem]:
                 yield RowProblem(int(parsed.lines[row]), f"the {role}'s id must not be empty", None, row)
 
 
-def _outside(parsed: Parsed, scale: Scale | None) -> Iterator[RowProblem]:
-    """Find ratings outside the scale that was given."""
-    if scale is None:
+def _outside(parsed: Parsed, bounds: Bounds | None) -> Iterator[RowProblem]:
+    """Find values outside what is known of them."""
+    if bounds is None:
         return
-    low, high = np.float32(scale.low), np.float32(scale.high)
-    rule = f"a rating must lie between {scale.low:g} and {scale.high:g}"
-    for row in np.flatnonzero((parsed.values < low) | (parsed.values > high)).tolist():
-        yield RowProblem(int(parsed.lines[row]), rule, float(f"{parsed.values[row]:.7g}"), row)
+    for row, value in bounds.broken(parsed.values):
+        yield RowProblem(int(parsed.lines[row]), bounds.rule, value, row)
 
 
 def shown(raw: bytes | bytearray) -> str:
@@ -234,7 +235,7 @@ def _read_rating(text: str, parsed: Parsed, row: int) -> str | None:
         return "a rating must not be empty"
     number = number_of(text)
     if number is None:
-        return "a rating must be a number"
+        return "a rating must be a number" + _COMMA * bool(_DECIMAL_COMMA.fullmatch(text))
     with np.errstate(over="ignore"):
         parsed.values[row] = number
     return None if np.isfinite(parsed.values[row]) else "a rating must be a finite number"

@@ -32,6 +32,8 @@ _PIECE = 1 << 20
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _CHANGED = "the file changed while it was read; read it again when nothing writes to it"
 _UNLESS = "no_limit=True reads it all the same"
+_STORE = b"recloak_store"  # a table that every store of related lists begins with
+STORE_RULE = "is a store of related lists, not a source of ratings; the store is named first, then the ratings"
 _REFUSED = {
     b"PK\x03\x04": "is a zip archive (or an office document); unpack it first",
     b"BZh": "is compressed with bzip2; unpack it first, or use gzip or zstd",
@@ -96,7 +98,7 @@ def require_text(sample: Sample) -> None:
     path, head = sample.path, sample.head
     for magic, reason in _REFUSED.items():
         if head.startswith(magic):
-            raise SourceError(reason, file=path)
+            raise SourceError(STORE_RULE if _STORE in head else reason, file=path)
     if head[257:262] == b"ustar":
         raise SourceError("is a tar archive; unpack it first", file=path)
     if b"\0" in head:

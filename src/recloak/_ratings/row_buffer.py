@@ -14,9 +14,11 @@ from recloak._ratings.assemble import RowChunk, add_up_chunks, assemble_chunks
 from recloak._ratings.column_roles import COUNT_NAMES, fold
 from recloak._ratings.model import Intake, Ratings, Scale
 from recloak._ratings.numbering import Column, Numbering
-from recloak._ratings.times import DATE_RULE, are_dates
+from recloak._ratings.times import FIRST_DAY, odd_times, on_first_day
 from recloak._ratings.value_kinds import COUNTS, PRESENCE
-from recloak._ratings.value_meaning import Meaning, after_adding, meaning_of
+from recloak._ratings.value_meaning import Bounds, Meaning, after_adding, meaning_of
+
+SKIPPING = "skip_bad=True drops such rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,18 @@ class RowBuffer:
     def refuse(self, problems: Sequence[RowProblem], error_of: Callable[[RowProblem], SourceError]) -> None:
         """Raise the first problem, or count the rows that have one."""
         if problems and not self.skip_bad:
-            raise error_of(min(problems, key=lambda problem: problem.line))
+            error = error_of(min(problems, key=lambda problem: problem.line))
+            raise error if error.file is None else error.hinting(SKIPPING)
         self.n_skipped += len({problem.line for problem in problems})
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """What the values must be, where that is known before all of them are: on a given scale, or counts."""
+        if self.scale is not None:
+            return Bounds.of_scale(self.scale)
+        if self.kind == COUNTS.name or (self.kind is None and self.count_column is not None):
+            return Bounds.of_counts(None if self.kind is not None else self.count_column)
+        return None
 
     def valued_by(self, column: str | None) -> None:
         """Remember the column that a file's values are in, None for a file without values; all files must agree."""
@@ -92,8 +104,9 @@ class RowBuffer:
             if numbering.latin:
                 self.note(f"{len(numbering.latin)} {role} ids are no UTF-8 and were read as Latin-1")
         chunks = self._taken()
-        if chunks[0].times is not None and all(are_dates(chunk.times) for chunk in chunks if chunk.times is not None):
-            raise SourceError(DATE_RULE, file=file, value=int(chunks[0].times[0]))
+        _require_seconds(chunks, file)
+        if all(chunk.times is not None and on_first_day(chunk.times) for chunk in chunks):
+            self.note(FIRST_DAY)
         meaning = self._meaning(chunks, file)
         put_together = add_up_chunks if meaning.adds_up else assemble_chunks
         indptr, items, values, *known = put_together(chunks, user_of, item_of)
@@ -122,6 +135,15 @@ class RowBuffer:
         columns: list[Any] = [column.taken() for column in (self.users.codes, self.items.codes, self._values)]
         times = self._times.taken() if timed else [None] * len(columns[0])
         return [RowChunk(*parts) for parts in zip(*columns, times, strict=True)]
+
+
+def _require_seconds(chunks: list[RowChunk], file: Path | None) -> None:
+    """Raise SourceError if all times look like dates or days written as numbers."""
+    if chunks[0].times is None:
+        return
+    rules = {odd_times(chunk.times) for chunk in chunks if chunk.times is not None}
+    if len(rules) == 1 and (rule := rules.pop()) is not None:
+        raise SourceError(rule, file=file, value=int(chunks[0].times[0]))
 
 
 def _decoded(numbering: Numbering) -> pl.Series:

@@ -58,6 +58,8 @@ def _chosen(folder: Path, files: list[Path]) -> list[Path]:
             return chosen
     kinds = {_plain_name(file).rpartition(".")[2] for file in files}
     if len(kinds) > 1:
+        if any(file.name == "manifest.json" for file in files):
+            raise SourceError("is a release or holds one, not a source of ratings", file=folder)
         names = ", ".join(file.name for file in files[:5]) + (" ..." if len(files) > 5 else "")
         raise SourceError(
             f"it is not clear which files of the folder hold the ratings ({names}); name them", file=folder

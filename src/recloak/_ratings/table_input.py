@@ -25,6 +25,7 @@ from recloak._ratings.options import ReadOptions
 from recloak._ratings.reader import Reader, failed
 from recloak._ratings.row_buffer import RowBuffer, RowProblem
 from recloak._ratings.times import seconds_of
+from recloak._ratings.value_meaning import Bounds
 
 _CHUNK_ROWS = 1 << 20
 # What polars and pyarrow raise for a file that they cannot read.
@@ -214,7 +215,7 @@ def add_columns(rows: RowBuffer, frame: pl.DataFrame, *, file: Path | None = Non
     rated = frame["rating"] if "rating" in frame.columns else pl.Series(np.ones(frame.height, np.float32))
     values = _numbers(rated, file)
     times = _seconds(frame["time"], file) if "time" in frame.columns else None
-    found = [*_empty_ids(users, items), *_bad_values(rated, values, rows.scale), *_bad_times(times)]
+    found = [*_empty_ids(users, items), *_bad_values(rated, values, rows.bounds), *_bad_times(times)]
     problems = [RowProblem(first_row + row + 1, rule, value, row) for row, rule, value in found]
     rows.refuse(problems, lambda bad: SourceError(f"{bad.rule} (row {bad.line})", file=file, value=bad.value))
     if problems:
@@ -297,18 +298,15 @@ def _empty_ids(*axes: pl.Series) -> Iterator[tuple[int, str, object]]:
 
 
 def _bad_values(
-    column: pl.Series, values: NDArray[np.float32], scale: Scale | None
+    column: pl.Series, values: NDArray[np.float32], bounds: Bounds | None
 ) -> Iterator[tuple[int, str, object]]:
     if column.null_count() or column.dtype.is_float():
         for row in np.flatnonzero(~np.isfinite(values)).tolist():
             empty = column[row] is None
             rule = "a rating must not be empty" if empty else "a rating must be a finite number"
             yield row, rule, None if empty else float(values[row])
-    if scale is not None:
-        low, high = np.float32(scale.low), np.float32(scale.high)
-        rule = f"a rating must lie between {scale.low:g} and {scale.high:g}"
-        for row in np.flatnonzero((values < low) | (values > high)).tolist():
-            yield row, rule, float(f"{values[row]:.7g}")
+    if bounds is not None:
+        yield from ((row, bounds.rule, value) for row, value in bounds.broken(values))
 
 
 def _bad_times(times: pl.Series | None) -> Iterator[tuple[int, str, object]]:

@@ -33,6 +33,13 @@ DATE_RULE = (
     "its times look like calendar dates without separators, such as 20050304 or 2005; "
     "write 2005-03-04 (time='none' leaves times out)"
 )
+DAY_RULE = (
+    "its times look like numbers of days, as spreadsheets keep dates, such as 45354 for 2024-03-03; "
+    "write 2024-03-03 (time='none' leaves times out)"
+)
+DAY_NUMBERS = (30_000, 60_000)  # days since 1899-12-30: dates from 1982 to 2064
+FIRST_DAY = "all times lie on 1 January 1970: they are numbers that were taken for seconds"
+_DAY = 86_400
 
 
 def number_of(text: str) -> float | None:
@@ -68,6 +75,23 @@ def _moment(text: str) -> datetime | None:
         except ValueError:
             continue
     return None
+
+
+def odd_times(times: NDArray[np.int64]) -> str | None:
+    """Return the rule that all of these times break if they were written as dates or days and taken for seconds."""
+    if are_dates(times):
+        return DATE_RULE
+    return DAY_RULE if are_days(times) else None
+
+
+def are_days(times: NDArray[np.int64]) -> bool:
+    """Return whether numbers taken for seconds are all days of a spreadsheet."""
+    return len(times) > 0 and bool(DAY_NUMBERS[0] <= times.min() and times.max() <= DAY_NUMBERS[1])
+
+
+def on_first_day(times: NDArray[np.int64]) -> bool:
+    """Return whether all times lie on 1 January 1970, so that they count something else than seconds."""
+    return len(times) > 0 and bool(times.min() >= 0 and times.max() < _DAY)
 
 
 def are_dates(times: NDArray[np.int64]) -> bool:

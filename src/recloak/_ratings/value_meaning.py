@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,9 @@ from numpy.typing import NDArray
 from recloak._core.errors import SourceError
 from recloak._ratings.sorting import MOST_COUNT
 from recloak._ratings.value_kinds import COUNTS, OVERRIDE, PRESENCE, RATINGS, ValueKind
+
+if TYPE_CHECKING:
+    from recloak._ratings.model import Scale
 
 _LONG_TAIL = 10  # the greatest count is at least so many times the middle one
 _ENOUGH = 20  # rows from which values tell what they are; fewer are ratings
@@ -25,6 +30,36 @@ class Meaning:
     note: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What each value of a source must be, and the rule in words."""
+
+    low: float
+    high: float
+    whole: bool
+    rule: str
+
+    @classmethod
+    def of_scale(cls, scale: Scale) -> Bounds:
+        """Return the bounds of ratings on a given scale."""
+        return cls(scale.low, scale.high, False, f"a rating must lie between {scale.low:g} and {scale.high:g}")
+
+    @classmethod
+    def of_counts(cls, column: str | None) -> Bounds:
+        """Return the bounds of counts; ``column`` is the name that says that it holds counts."""
+        why = "the column {!r} is one of counts; leave returned goods out, or say what it holds with values=..."
+        told = "" if column is None else f" ({why.format(column)})"
+        return cls(0, float(MOST_COUNT), True, f"a count must be a whole number from 0 to {MOST_COUNT:,}{told}")
+
+    def broken(self, values: NDArray[np.float32]) -> Iterator[tuple[int, float]]:
+        """Yield the row and the value of each that is outside."""
+        outside = (values < np.float32(self.low)) | (values > np.float32(self.high))
+        if self.whole:
+            outside |= (values != np.floor(values)) & np.isfinite(values)
+        for row in np.flatnonzero(outside).tolist():
+            yield row, float(f"{values[row]:.7g}")
+
+
 def meaning_of(values: list[NDArray[np.float32]] | None, said: str | None, *, column: str | None = None) -> Meaning:
     """Decide what values mean before repeated pairs are put together; ``None`` is a source without a value column.
 
@@ -35,15 +70,14 @@ def meaning_of(values: list[NDArray[np.float32]] | None, said: str | None, *, co
     if said == PRESENCE.name:
         return Meaning(PRESENCE, adds_up=False)
     if said == COUNTS.name:
-        _require_counts(values)
+        _require_counts(values, Bounds.of_counts(None))
         return Meaning(COUNTS, adds_up=True)
     if values is None:
         return Meaning(PRESENCE, adds_up=True, note="no column holds a value")
     if sum(map(len, values)) < _ENOUGH and column is None:
         return Meaning(RATINGS, adds_up=False)
     if column is not None:
-        why = f"the column {column!r} is one of counts; leave returned goods out, or say what it holds with values=..."
-        _require_counts(values, f" ({why})")
+        _require_counts(values, Bounds.of_counts(column))
     low, high = min(float(part.min()) for part in values), max(float(part.max()) for part in values)
     if low == high:
         return Meaning(PRESENCE, adds_up=True, note=f"the value is {low:g} in every row")
@@ -77,9 +111,7 @@ def _middle(values: list[NDArray[np.float32]]) -> float:
     return float(np.median(np.concatenate([part[::step] for part in values])))
 
 
-def _require_counts(values: list[NDArray[np.float32]] | None, why: str = "") -> None:
+def _require_counts(values: list[NDArray[np.float32]] | None, bounds: Bounds) -> None:
     for part in values or ():
-        wrong = np.flatnonzero((part < 0) | (part > MOST_COUNT) | (part != np.floor(part)))
-        if len(wrong):
-            rule = f"a count must be a whole number from 0 to {MOST_COUNT:,}{why}"
-            raise SourceError(rule, value=float(f"{part[wrong[0]]:.7g}"))
+        for _, value in bounds.broken(part):
+            raise SourceError(bounds.rule, value=value)

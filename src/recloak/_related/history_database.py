@@ -205,7 +205,9 @@ def _explained(name: str) -> Iterator[None]:
     except (sa.exc.DatabaseError, sa.exc.InterfaceError) as error:
         if type(error.orig).__name__ == "ConnectionTimeout":  # psycopg's, and psycopg is an extra
             raise InputError(f"{name}: the server did not answer in time; ?connect_timeout=60 waits longer") from error
-        raise InputError(f"{name}: not a history store that can be used ({_first_line(error.orig)})") from error
+        reason = _first_line(error.orig)
+        swapped = "; the store is named first, then the ratings" if reason == "file is not a database" else ""
+        raise InputError(f"{name}: not a history store that can be used ({reason}){swapped}") from error
 
 
 def _first_line(error: BaseException | None) -> str:

@@ -23,6 +23,7 @@ from recloak._related.ledger import Batch, Ledger
 from recloak._related.ledger_bytes import packed_holdings, packed_ids, unpacked_holdings, unpacked_ids
 from recloak._related.model import EMPTY, ListRelease
 from recloak._related.packed_lists import packed_lists
+from recloak._related.release_time import moment
 
 
 def append(
@@ -74,7 +75,7 @@ def _require_next(connection: sa.Connection, history: History, release: ListRele
             "old history; nothing was stored, run it again"
         )
     if release.time < time:
-        raise InputError(f"a release must not be older than the last one (time {time}), got time {release.time}")
+        raise InputError(f"a release must not be older than the last one of {moment(time)}, got {moment(release.time)}")
 
 
 def _require_seals(connection: sa.Connection, history: History, n_seals: int) -> None:

@@ -26,7 +26,7 @@ def release_time(times: NDArray[np.int64], until: int | None, earlier: Sequence[
     """
     newest, now, last = int(times.max()), int(clock.time()), earlier[-1] if earlier else None
     if until is not None and until > max(newest, now):
-        raise InputError(f"a release must not be of a time that is yet to come, got time {until}")
+        raise InputError(f"a release must not be of a time that is yet to come, got {moment(until)}")
     if not accept_times:
         asked, what = (newest, "newest rating") if until is None else (until, "release")
         _require_plausible(asked, now, earlier, what)
@@ -34,7 +34,7 @@ def release_time(times: NDArray[np.int64], until: int | None, earlier: Sequence[
     if last is None or time > last:
         return time
     if until is not None and time < last:
-        raise InputError(f"a release must not be older than the last one (time {last}), got time {time}")
+        raise InputError(f"a release must not be older than the last one of {moment(last)}, got {moment(time)}")
     return last + 1  # what came in late, or is dated before the last release, still has its own release
 
 
@@ -60,5 +60,13 @@ def _require_plausible(newest: int, now: int, earlier: Sequence[int], what: str)
 def _day(seconds: int) -> str:
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+    except (OverflowError, ValueError, OSError):
+        return f"time {seconds}"
+
+
+def moment(seconds: int) -> str:
+    """Return a time as people write it; one that no calendar holds stays a number."""
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (OverflowError, ValueError, OSError):
         return f"time {seconds}"

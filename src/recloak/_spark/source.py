@@ -19,7 +19,8 @@ from recloak._ratings.model import Scale
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.reader import Reader, reader_named
 from recloak._ratings.readers import first_of
-from recloak._ratings.times import DATE_RULE
+from recloak._ratings.row_buffer import SKIPPING
+from recloak._ratings.times import DATE_RULE, DAY_NUMBERS, DAY_RULE
 from recloak._ratings.value_kinds import RATINGS
 from recloak._spark.source_paths import FILE, SourcePaths, SparkSource, file_column
 from recloak._spark.source_tasks import read_in_tasks
@@ -138,23 +139,26 @@ def _look_over(checked: DataFrame, paths: SourcePaths, *, skip_bad: bool) -> tup
         _refuse(found, paths)
     if found.all_dates or found.all_years:
         raise SourceError(DATE_RULE)
+    if found.all_days:
+        raise SourceError(DAY_RULE)
     if found.n_rows == found.n_bad:
         raise SourceError("there are no ratings" + (", every row was bad" if found.n_bad else ""))
     return found.n_rows, found.n_bad
 
 
 def _date_checks(columns: list[str]) -> list[Column]:
-    """Return whether all times look like calendar dates written as numbers, see `recloak._ratings.times.are_dates`."""
+    """Return whether all times look like calendar dates written as numbers, see `recloak._ratings.times.odd_times`."""
     if "time" not in columns:
-        return [sf.lit(False).alias("all_dates"), sf.lit(False).alias("all_years")]
+        return [sf.lit(False).alias(name) for name in ("all_dates", "all_years", "all_days")]
     time = sf.col("time")
     month, day = sf.floor(time / 100) % 100, time % 100
     dates = time.between(19000101, 21001231) & month.between(1, 12) & day.between(1, 31)
-    return [sf.every(dates).alias("all_dates"), sf.every(time.between(1900, 2100)).alias("all_years")]
+    found = {"all_dates": dates, "all_years": time.between(1900, 2100), "all_days": time.between(*DAY_NUMBERS)}
+    return [sf.every(holds).alias(name) for name, holds in found.items()]
 
 
 def _refuse(found: Any, paths: SourcePaths) -> None:
     first = found.first
     more = f" ({found.n_bad} rows cannot be right, this is the first)" if found.n_bad > 1 else ""
     where = f"{first.problem} (row {first.place + 1}){more}"
-    raise SourceError(where, file=paths.shown(first.file), value=first.shown)
+    raise SourceError(where, file=paths.shown(first.file), value=first.shown, hint=SKIPPING)

@@ -29,8 +29,8 @@ from recloak._ratings.model import Scale
 from recloak._ratings.opened_files import SAMPLE_BYTES, SourceFile, sample_from
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.readers import FirstFile, dialect_by, read_files, reader_of
-from recloak._ratings.row_buffer import RowBuffer, RowProblem
-from recloak._ratings.times import DATE_RULE, are_dates
+from recloak._ratings.row_buffer import SKIPPING, RowBuffer, RowProblem
+from recloak._ratings.times import odd_times
 from recloak._spark.array_cells import schema
 from recloak._spark.source_paths import FILE, SourcePaths, SparkSource, file_column
 
@@ -49,7 +49,8 @@ class _TaskRows(RowBuffer):
 
     def __init__(self, scale: Scale | None) -> None:
         super().__init__(scale, skip_bad=True)
-        self.n_rows, self.timed, self.dated = 0, False, True
+        self.n_rows, self.timed = 0, False
+        self.odd_times: set[str | None] = set()
         self.error: SourceError | None = None
         self.has_open_quote = False
         self.texts = {"user": False, "item": False}
@@ -72,7 +73,7 @@ class _TaskRows(RowBuffer):
         self.n_rows += table.height
         self.timed |= "time" in table.columns
         if table.height:
-            self.dated &= "time" in table.columns and are_dates(table["time"].to_numpy())
+            self.odd_times.add(odd_times(table["time"].to_numpy()) if "time" in table.columns else None)
         return table
 
 
@@ -246,7 +247,7 @@ def _report(piece: _Piece) -> dict[str, Any]:
         "n_bad": rows.n_skipped,
         "texts": rows.texts,
         "timed": rows.timed,
-        "dated": rows.dated,
+        "odd_times": sorted(rows.odd_times, key=str),
         "notes": rows.notes,
         "latin": {role: sorted(ids) for role, ids in rows.latin.items()},
         "error": None if first is None else (first.rule, first.line, first.value),
@@ -331,13 +332,16 @@ def _judge(reports: Sequence[dict[str, Any]], files: Sequence[str], *, skip_bad:
         rank, start, (rule, line, value) = (wrong[0][name] for name in ("rank", "start", "error"))
         before = sum(one["n_lines"] for one in reports if one["rank"] == rank and one["start"] < start)
         more = f" ({n_bad} rows cannot be right, this is the first)" if n_bad > 1 else ""
-        raise SourceError(rule + more, file=files[rank], line=None if line is None else before + line, value=value)
+        place = None if line is None else before + line
+        hint = None if wrong[0]["is_fatal"] else SKIPPING
+        raise SourceError(rule + more, file=files[rank], line=place, value=value, hint=hint)
     if not n_rows:
         raise SourceError("there are no ratings" + (", every row was bad" if n_bad else ""))
     if len({one["timed"] for one in reports if one["n_rows"]}) > 1:
         raise SourceError("some files have times and others have none; time='none' leaves times out")
-    if all(one["dated"] for one in reports if one["n_rows"]):
-        raise SourceError(DATE_RULE, file=files[0])
+    rules = {rule for one in reports if one["n_rows"] for rule in one["odd_times"]}
+    if len(rules) == 1 and (rule := rules.pop()) is not None:
+        raise SourceError(rule, file=files[0])
 
 
 def _kinds(reports: Sequence[dict[str, Any]]) -> dict[str, pa.DataType]:

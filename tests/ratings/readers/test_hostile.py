@@ -27,6 +27,8 @@ ROOT = Path(__file__).parents[3]
 HEAD = b"user,item,rating,time\n"
 ROW = b"1,2,3,4\n"
 DATES = "its times look like calendar dates without separators"
+DAYS = "its times look like numbers of days"
+SOLD = [(1, 2, 2.0), (2, 2, 1.0)]
 CUT = "the gzip file is cut short or damaged"
 ITEM = "an item must be a whole number of up to 18 digits and a colon"
 LONG = "a line must not be longer than 1,048,576 bytes"
@@ -68,6 +70,13 @@ TEXTS: dict[str, tuple[bytes, dict[str, Any], Any]] = {
     "dates of ten digits": (HEAD + b"1,2,3,2005030412\n", {}, DATES),
     "dates of twelve digits": (HEAD + b"1,2,3,200503041200\n", {}, DATES),
     "dates of fourteen digits": (HEAD + b"1,2,3,20050304120000\n", {}, DATES),
+    "days of a spreadsheet": (HEAD + b"1,2,3,45354\n1,3,3,45360\n", {}, DAYS),
+    "days and hours of a spreadsheet": (HEAD + b"1,2,3,45354.75\n1,3,3,45360.5\n", {}, DAYS),
+    "the first and last days of a spreadsheet": (HEAD + b"1,2,3,30000\n1,3,3,60000\n", {}, DAYS),
+    "seconds, one like a day": (HEAD + b"1,2,3,45354\n1,2,4,60001\n", {}, [(1, 2, 4.0, 60_001)]),
+    "a returned good": (b"customer,product,quantity\n1,2,1\n1,3,-1\n", {}, "line 3: a count must be a whole number"),
+    "a returned good that is skipped": (b"user,item,quantity\n1,2,2\n2,2,1\n1,3,-1\n", {"skip_bad": True}, SOLD),
+    "half a good": (b"customer,product,quantity\n1,2,1\n1,3,0.5\n", {}, "line 3: a count must be a whole number"),
     "years": (HEAD + b"1,2,3,2005\n1,3,3,1999\n", {}, DATES),
     "dates that are left out": (HEAD + b"1,2,3,20050304\n", {"time": "none"}, [(1, 2, 3.0)]),
     "seconds, one like a date": (HEAD + b"1,2,3,20050304\n1,2,4,20059304\n", {}, [(1, 2, 4.0, 20059304)]),

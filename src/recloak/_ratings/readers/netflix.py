@@ -106,7 +106,7 @@ def _take(block: _Joined, future: Future[Parsed], item: int, rows: RowBuffer) ->
     items, others, item, wrong = _items(parsed, item)
     numbered = Ids(parsed.users.starts, parsed.users.ends, items, all_whole=True, one_empty=False)
     parsed = replace(parsed, items=numbered, places=parsed.places[others])
-    problems = [*problems_of(parsed, 3, rows.scale), *wrong, *_bad_ids(parsed)]
+    problems = [*problems_of(parsed, 3, rows.bounds), *wrong, *_bad_ids(parsed)]
     rows.refuse(problems, block.error_of)
     take_rows(rows, parsed, problems)
     return item

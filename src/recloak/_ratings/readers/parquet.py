@@ -27,7 +27,7 @@ from recloak._ratings.options import ReadOptions
 from recloak._ratings.packed_rows import ColumnLimits, OutsideError, PackedRows, layout_of
 from recloak._ratings.reader import Reader
 from recloak._ratings.table_input import FAILURES, LazyTable
-from recloak._ratings.times import are_dates
+from recloak._ratings.times import odd_times, on_first_day
 from recloak._ratings.value_kinds import COUNTS, PRESENCE
 from recloak._ratings.value_meaning import after_adding, meaning_of
 
@@ -173,7 +173,8 @@ def _in_seconds(kind: pa.DataType, span: Span) -> tuple[Callable[[Any], NDArray[
         raise OutsideError
     lower = -_BOUNDS[0][0] + 1
     for bound, unit in _BOUNDS:
-        if lower <= span[0] and span[1] < bound and not are_dates(np.array(span, np.int64) // unit):
+        ends = np.array(span, np.int64) // unit
+        if lower <= span[0] and span[1] < bound and odd_times(ends) is None and not on_first_day(ends):
             return partial(_divided, unit), (span[0] // unit, span[1] // unit)
         lower = bound
     raise OutsideError
