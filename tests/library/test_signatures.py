@@ -51,6 +51,7 @@ OWN = {  # keywords that belong to no options value
         "mentions",
         "attribute",
         "sensitive",
+        "frontier",
     },
     recloak.evaluate: {"source", "release", "probe", "holdout", "private"},
     recloak.fidelity: {"source", "release", "probe", "holdout", "private"},

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from recloak._attacks.audit_result import Audit
     from recloak._attacks.gate import Gate
     from recloak._core.randomness import Rng
+    from recloak._evaluation.frontier import Frontier
     from recloak._library.opened_releases import ReleaseLike
     from recloak._library.pages import About
     from recloak._library.sources import PathLike, RatingsLike
+    from recloak._report.measured_remedies import Alternatives
     from recloak._report.page import Page
 
 
@@ -44,6 +46,7 @@ def audit(
     attribute: PathLike | None = None,
     sensitive: PathLike | None = None,
     sybils: int = 0,
+    frontier: Frontier | PathLike | None = None,
     seed: int | None = None,
     rng: Rng = None,
 ) -> Audit:
@@ -88,6 +91,9 @@ def audit(
         A file with items, one in a line: can it be told who rated one?
     sybils
         Publish again, in private, with so many copies of some people planted: are they left alone with them?
+    frontier
+        What `frontier` measured on this source, or the file in which it keeps its points: the page then says what
+        another setting would bring, and at which price.
     seed, rng
         Make the run repeatable: a whole number, or a numpy generator; without one a secret seed is drawn.
 
@@ -131,10 +137,12 @@ def audit(
     from recloak._library.opened_releases import account_of, manifest_of, private_of, require_published
     from recloak._library.pages import About, drawn_by
     from recloak._library.planting import publish_planted
+    from recloak._report.measured_remedies import alternatives_in
 
     lines = several("gates", gates, '["scoreboard@8<0.05"]')
     wanted = [parse_gate(one) if isinstance(one, str) else one for one in lines]
     taken = several("accept", accept, '["NAME"]')
+    alternatives = alternatives_in(frontier, manifest_of(release))
     original = as_ratings(source)
     ratings = values_seen(original, manifest_of(release))
     view = open_release(release, private, ratings)
@@ -164,7 +172,10 @@ def audit(
     folder = folder_of(release)
     digest = None if folder is None else sha256_of(folder / MANIFEST)
     return replace(
-        found, evaluation=useful, manifest_sha256=digest, draw=drawn_by(_page, manifest=view.manifest, about=about)
+        found,
+        evaluation=useful,
+        manifest_sha256=digest,
+        draw=drawn_by(_page, manifest=view.manifest, about=about, alternatives=alternatives),
     )
 
 
@@ -175,8 +186,11 @@ def _evaluated(ratings: Any, view: Any, held_out: Any, seed: int) -> Any:
     return evaluate(ratings, view, probe_from(ratings, held_out), rng=seed)
 
 
-def _page(found: Audit, manifest: dict[str, Any], about: About) -> Page:
+def _page(found: Audit, manifest: dict[str, Any], about: About, alternatives: Alternatives) -> Page:
     from recloak._report.audit_page import audit_page
 
     useful: Any = found.evaluation
-    return audit_page(found, useful, manifest=manifest, source=about.name, provenance=about.rows(found.seed))
+    return audit_page(
+        found, useful, manifest=manifest, source=about.name, provenance=about.rows(found.seed),
+        alternatives=alternatives,
+    )  # fmt: skip

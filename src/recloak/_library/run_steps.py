@@ -22,7 +22,7 @@ from recloak._core.files import require_folder_name, require_parent, written_fil
 from recloak._core.folder_lock import locked_folder
 from recloak._core.logger import log
 from recloak._library.certify_release import write_certificate
-from recloak._library.sources import as_ratings
+from recloak._library.sources import ReadSource, as_ratings, origin_of
 from recloak._policy.policy import Policy
 from recloak._policy.run_record import RunRecord, hash_of_ratings, step_seed
 from recloak._releases.folder_checks import private_beside
@@ -50,8 +50,7 @@ class RunSoFar:
     """What the steps have done so far."""
 
     policy: Policy
-    ratings: Ratings
-    source: RatingsLike
+    source: ReadSource
     folder: Path
     record: RunRecord
     seed: int
@@ -102,12 +101,12 @@ def begin(
     _require_place(folder)
     ratings = as_ratings(source)
     require_publishable(ratings, policy.publish)
-    about = _about(policy, ratings, seed, rng)
+    about, read = _about(policy, ratings, seed, rng), ReadSource(ratings, origin_of(source))
     folder.mkdir(exist_ok=True)
     with locked_folder(folder):
         record = _opened_record(folder, about)
         try:
-            yield RunSoFar(policy, ratings, source, folder, record, int(record.about["seed"]), owner, key)
+            yield RunSoFar(policy, read, folder, record, int(record.about["seed"]), owner, key)
         except Exception:
             if done := withdrawn(folder):
                 log.warning("%s", done)
@@ -154,9 +153,9 @@ def _fill_folder(folder: Path) -> None:
 
 
 def _inspect(run: RunSoFar) -> RunSoFar:
-    found = recloak.inspect(run.ratings, targets=run.policy.audit.targets, seed=run.seed_of("inspect"))
+    found = recloak.inspect(run.source, targets=run.policy.audit.targets, seed=run.seed_of("inspect"))
     files = _report(run, "inspect", found)
-    ratings = run.ratings
+    ratings = run.source.ratings
     counts = f"{ratings.n_users:,} users, {ratings.n_items:,} items, {ratings.n_ratings:,} {ratings.kind.nouns}"
     return run.finished("inspect", {"summary": counts}, *files)
 
@@ -164,14 +163,14 @@ def _inspect(run: RunSoFar) -> RunSoFar:
 def _publish(run: RunSoFar) -> RunSoFar:
     candidate = run.folder / CANDIDATE
     if not (candidate / MANIFEST).exists():
-        recloak.publish(run.ratings, candidate, policy=run.policy, seed=run.seed_of("publish"))
+        recloak.publish(run.source, candidate, policy=run.policy, seed=run.seed_of("publish"))
     manifest = json.loads((candidate / MANIFEST).read_text(encoding="utf-8"))
     groups = f"{manifest['n_groups']:,} groups of at least {manifest['k']}, mode {manifest['mode']}"
     return run.finished("publish", {"summary": groups})
 
 
 def _verify(run: RunSoFar) -> RunSoFar:
-    verdict = recloak.verify(run.release, original=run.ratings, k=run.policy.publish.k)
+    verdict = recloak.verify(run.release, original=run.source, k=run.policy.publish.k)
     result: dict[str, Any] = {"summary": verdict.verdict, **verdict.to_mapping()}
     if not verdict.passed:
         result["stops"] = f"the release does not keep its promise: {verdict.problems[0]}"
@@ -182,7 +181,7 @@ def _verify(run: RunSoFar) -> RunSoFar:
 def _audit(run: RunSoFar) -> RunSoFar:
     plan = run.policy.audit.to_mapping()
     accepts_silence = plan.pop("accept_unmeasured")
-    found = recloak.audit(run.ratings, run.release, **plan, seed=run.seed_of("audit"))
+    found = recloak.audit(run.source, run.release, **plan, seed=run.seed_of("audit"))
     files = _report(run, "audit", found)
     accepted = f", accepted by the policy: {', '.join(found.accepted_breaches)}" if found.accepted_breaches else ""
     summary = f"{found.verdict}{accepted}"
@@ -210,7 +209,7 @@ def _why_not(found: recloak.Audit, accepts_silence: bool) -> str:
 def _evaluate(run: RunSoFar) -> RunSoFar:
     options = run.policy.publish.to_mapping()
     plan = run.policy.evaluate.to_mapping()
-    found = recloak.evaluate(run.ratings, **plan, **options, seed=run.seed_of("evaluate"))
+    found = recloak.evaluate(run.source, **plan, **options, seed=run.seed_of("evaluate"))
     files = _report(run, "evaluate", found)
     rmse = found.target_deviation.rmse
     summary = "see reports-private/evaluate.html" if rmse is None else f"error of the own group's row {rmse:.3f} (RMSE)"
@@ -219,7 +218,7 @@ def _evaluate(run: RunSoFar) -> RunSoFar:
 
 def _certify(run: RunSoFar) -> RunSoFar:
     """Verify the release once more, only then give it its name, and write the certificate."""
-    verdict = recloak.verify(run.release, original=run.ratings, k=run.policy.publish.k)
+    verdict = recloak.verify(run.release, original=run.source, k=run.policy.publish.k)
     if not verdict.passed:
         return run.with_result("certificate", {"stops": f"the release was changed: {verdict.problems[0]}"})
     if (taken := next((new for old, new in _renamings(run.folder) if old.exists() and new.exists()), None)) is not None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     PathLike: TypeAlias = str | os.PathLike[str]
     Table: TypeAlias = pl.DataFrame | pl.LazyFrame | pd.DataFrame | pa.Table
     Matrix: TypeAlias = scipy.sparse.sparray | scipy.sparse.spmatrix
-    RatingsLike: TypeAlias = "Source | Ratings | PathLike | Iterable[PathLike] | Table | Matrix"
+    RatingsLike: TypeAlias = "Source | ReadSource | Ratings | PathLike | Iterable[PathLike] | Table | Matrix"
     ScaleLike: TypeAlias = "Scale | tuple[float, float] | str"
 
 
@@ -200,7 +200,7 @@ def as_ratings(given: RatingsLike, options: ReadOptions | None = None) -> Rating
         from recloak._ratings.readers import read as read_files
 
         return read_files(source.paths, options=options or source.options)
-    return _from_memory(given, options or ReadOptions())
+    return given.ratings if isinstance(given, ReadSource) else _from_memory(given, options or ReadOptions())
 
 
 def explicit_ratings(given: RatingsLike, step: str) -> Ratings:
@@ -249,6 +249,14 @@ def _refuse_others(options: ReadOptions, allowed: tuple[str, ...], kind: str) ->
 
 
 @dataclass(frozen=True, slots=True)
+class ReadSource:
+    """Ratings that were read already, and where from, so that several steps share one reading and name its source."""
+
+    ratings: Ratings
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where ratings came from, for the account on a page: the files, or no more than that they were in memory."""
 
@@ -258,6 +266,8 @@ class Origin:
 
 def origin_of(given: object) -> Origin:
     """Return where what was given comes from."""
+    if isinstance(given, ReadSource):
+        return given.origin
     source = as_source(given)
     if source is None:
         return Origin("ratings in memory")

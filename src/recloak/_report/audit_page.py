@@ -19,14 +19,18 @@ from recloak._report.audit_sections import (
 )
 from recloak._report.evaluate_page import evaluate_account, usefulness_chapters
 from recloak._report.formats import count, percent, plural, with_interval
+from recloak._report.measured_remedies import NO_ALTERNATIVES, Alternatives
 from recloak._report.page import Account, Chapter, Fact, Page, PageVerdict, Provenance, Section, Table, Tone
 
 
 def audit_page(
     audit: Audit, evaluation: Evaluation | None = None, *, manifest: dict[str, Any], source: str,
-    provenance: Provenance = (),
+    provenance: Provenance = (), alternatives: Alternatives = NO_ALTERNATIVES,
 ) -> Page:  # fmt: skip
-    """Return the page of an audit and, if there is one, of the evaluation of the same release."""
+    """Return the page of an audit and, if there is one, of the evaluation of the same release.
+
+    ``alternatives`` say what other settings would bring, where a frontier measured them.
+    """
     more = () if evaluation is None else usefulness_chapters(evaluation)
     steps = () if evaluation is None else evaluate_account(evaluation)
     return Page(
@@ -34,12 +38,13 @@ def audit_page(
         subtitle=source,
         verdict=audit_verdict(audit),
         facts=audit_facts(audit, manifest),
-        chapters=(*overview_chapters(audit), *more[:1], *detail_chapters(audit), *more[1:]),
+        chapters=(*overview_chapters(audit, alternatives), *more[:1], *detail_chapters(audit), *more[1:]),
         account=Account((*audit_account(audit), *steps), provenance, folded=True),
     )
 
 
 NOT_APPLICABLE = "not applicable"
+_MOST_TITLES = 3  # of attacks in one sentence
 _TONES: dict[str, Tone] = {"breached": "alert", "not measured": "caution", "bounded": "good"}
 
 
@@ -78,11 +83,19 @@ def _sentences(audit: Audit) -> Iterator[str]:
     if leaking := [one for one in audit.outcomes if one.verdict == "breached" and not one.identifies]:
         yield f"Better than guessing without the release: {titles_of(leaking)}."
     if missing := [one for one in audit.outcomes if one.verdict == "not measured"]:
-        yield f"Not measured, so nothing is known about it: {titles_of(missing)}."
+        yield _not_measured(missing)
     if idle := [one for one in audit.outcomes if one.verdict == "not applicable"]:
         yield f"Not applicable to what this source holds, which is neither good nor bad news: {titles_of(idle)}."
     for attack, runs in by_attack(audit.failures).items():
         yield f"“{attack.title}” broke down: {runs[0].reason}."
+
+
+def _not_measured(missing: list[Outcome]) -> str:
+    """Return a sentence on what is not known; a long list is for the chapter of its own."""
+    attacks = by_attack(missing)
+    if len(attacks) > _MOST_TITLES:
+        return f"Nothing is known about {plural(len(attacks), 'kind')} of attack, which were not measured."
+    return f"Not measured, so nothing is known about it: {titles_of(missing)}."
 
 
 def _strongest(worst: Outcome) -> str:
@@ -112,9 +125,9 @@ def audit_facts(audit: Audit, manifest: dict[str, Any]) -> tuple[Fact, ...]:
     )
 
 
-def overview_chapters(audit: Audit) -> tuple[Chapter, ...]:
+def overview_chapters(audit: Audit, alternatives: Alternatives = NO_ALTERNATIVES) -> tuple[Chapter, ...]:
     """Return what suffices to decide: the table of criteria, the gates, and the worst outcomes."""
-    worst = Chapter("The three worst outcomes, and what to do", sections=worst_section(audit.outcomes))
+    worst = Chapter("The three worst outcomes, and what to do", sections=worst_section(audit.outcomes, alternatives))
     chapters = (_criteria_chapter(audit), _gates_chapter(audit.passages), worst)
     return tuple(chapter for chapter in chapters if chapter.sections)
 

@@ -8,6 +8,7 @@ from recloak._attacks.model import Outcome
 from recloak._core.intervals import Share
 from recloak._report.charts import Axis, Lines, bars, lines
 from recloak._report.formats import count, percent, plural, with_interval
+from recloak._report.measured_remedies import Alternatives
 from recloak._report.page import Section, Table
 
 ORIGINAL, RELEASE, GROUP = "original data", "release", "release, right group named"
@@ -46,19 +47,20 @@ def worst_of(outcomes: Iterable[Outcome], n: int) -> tuple[Outcome, ...]:
     return tuple(sorted((max(runs, key=excess) for runs in measured.values()), key=excess, reverse=True)[:n])
 
 
-def worst_section(outcomes: Sequence[Outcome], n: int = 3) -> tuple[Section, ...]:
+def worst_section(outcomes: Sequence[Outcome], alternatives: Alternatives, n: int = 3) -> tuple[Section, ...]:
     """Return a table of the worst outcomes with what to do about each; nothing, if nothing was measured."""
-    rows = tuple(_worst(one) for one in worst_of(outcomes, n))
+    rows = tuple(_worst(one, alternatives) for one in worst_of(outcomes, n))
     table = Table(("Attack", "Verdict", "Success, and what to compare it with", "What to do"), rows, 4, wraps=True)
     return (Section("", "", table=table),) if rows else ()
 
 
-def _worst(one: Outcome) -> tuple[str, ...]:
+def _worst(one: Outcome, alternatives: Alternatives) -> tuple[str, ...]:
     what = "colluding member" if one.attack.varied is Varied.COLLUDERS else "known item"
     known = "" if one.known is None else f", {plural(one.known, what)}"
     limit = "" if one.bound is None or one.identifies else f"; breached above {percent(one.bound)}"
     reached = f"{with_interval(one.release)} of {one.unit}; {compared_with(one)}{limit}"
-    return f"{one.attack.title}{known}", one.verdict, reached, _capital(one.attack.remedy)
+    remedy = " ".join(filter(None, (_capital(one.attack.remedy), alternatives.remedy_for(one))))
+    return f"{one.attack.title}{known}", one.verdict, reached, remedy
 
 
 def titles_of(outcomes: Iterable[Outcome]) -> str:

@@ -59,6 +59,12 @@ from recloak._cli.path_types import PAGE, PRIVATE_FOLDER, RELEASE, SOURCE_PATH
 @click.option(
     "--sybils", type=int, default=0, metavar="N", help="Publish again in private with N copies of some people planted."
 )
+@click.option(
+    "--frontier",
+    metavar="FILE",
+    type=SOURCE_PATH,
+    help="Points of recloak frontier on SOURCE: the page says what other settings bring.",
+)
 @click.option("--all", "show_all", is_flag=True, help="Print every attack; by default the five worst.")
 @source_options
 @seed_option
