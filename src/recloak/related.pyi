@@ -19,6 +19,7 @@ from recloak._library.related_report import report as report
 from recloak._library.related_trials import simulate as simulate
 from recloak._library.related_upkeep import forget as forget
 from recloak._library.related_upkeep import prune as prune
+from recloak._library.related_upkeep import readmit as readmit
 from recloak._related.history import History as History
 from recloak._related.history import ListChanges as ListChanges
 from recloak._related.history import ReleaseRecord as ReleaseRecord

@@ -78,7 +78,7 @@ def few_co_raters(release: ListRelease, holders: Holders, least: int) -> set[tup
         (release.number, j, i)
         for j, row in enumerate(shown(release))
         for i in row
-        if least > 1 and len(holders.at(j, release.time) & holders.at(i, release.time)) < least
+        if len(holders.at(j, release.time) & holders.at(i, release.time)) < least
     }
 
 

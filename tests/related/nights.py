@@ -1,16 +1,23 @@
-"""Random nights of a careless operator through the store: retries, re-ratings, late and future ratings, erasures.
+"""Random nights of a careless operator through the store: retries, re-ratings, late ratings, erasures, other logs.
 
 The model beside it is kept in plain sets: who was first seen holding what at which release. Every release that comes
 out is judged by brute force with it.
 """
 
+import json
+import sys
+import time
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
 
 from recloak import related
-from recloak._core.errors import OptionError, RecloakError
+from recloak._core.errors import OptionError, RecloakError, SourceError
+from recloak._ratings.ids import IdMap
+from recloak._ratings.model import Ratings, Scale, assemble
 from recloak._related.history import published
 from recloak._related.history_writing import ledger_of, seals_of
 from recloak._related.model import Holders, ListRelease
@@ -29,7 +36,9 @@ class World:
     rows: dict[tuple[int, int], tuple[float, int]] = field(default_factory=dict)  # (user, item): rating, time
     seen: dict[tuple[int, int], int] = field(default_factory=dict)  # first seen at the release of this time
     policies: list[dict] = field(default_factory=list)  # type: ignore[type-arg]
+    out: set[int] = field(default_factory=set)  # forgotten, and to be left out
     sealed: int = 0
+    n_last: int = 0  # ratings behind the last release
     now: int = START
 
     def rate(self, n_users: int, n_items: int) -> None:
@@ -39,29 +48,63 @@ class World:
             late = int(self.rng.integers(40)) * DAY if self.rng.random() < 0.2 else 0
             self.rows[cell] = float(self.rng.integers(1, 6)), self.now - late
 
-    def table(self) -> pl.DataFrame:
-        users, items = zip(*self.rows, strict=True)
+    def ratings(self) -> Ratings:
+        """Return the log as it is tonight."""
+        users, items = (pl.Series(column) for column in zip(*self.rows, strict=True))
         values, times = zip(*self.rows.values(), strict=True)
-        return pl.DataFrame({"user": users, "item": items, "rating": values, "time": times})
+        user_ids, item_ids = IdMap.of(users), IdMap.of(items)
+        rows = user_ids.encode(users), item_ids.encode(items), np.array(values, np.float32), np.array(times)
+        return assemble(*rows, user_ids=user_ids, item_ids=item_ids, scale=Scale(1, 5))
 
     def publish(self, store: related.History, policy: dict, *, loosen: bool) -> bool:  # type: ignore[type-arg]
         """Publish, and note what was seen first; return whether something was stored."""
-        table = self.table()
-        made = related.publish(store, table, **policy, loosen=loosen)
+        log, known = self.ratings(), [cell for cell in self.rows if cell[0] not in self.out]
+        try:
+            made = related.publish(store, log, **policy, loosen=loosen)
+        except SourceError:
+            assert self.is_other(known)
+            made = related.publish(store, log, **policy, loosen=loosen, accept_source=True)
         assert made.is_new == (made.number > len(self.policies))
+        assert made.kept_out == len(self.out & {user for user, _ in self.rows})
         if not made.is_new:
             return False
         self.policies.append(policy)
-        for cell in self.rows:
+        self.n_last = len(known)
+        for cell in known:
             self.seen.setdefault(cell, made.time)
         return True
 
+    def is_other(self, known: list[tuple[int, int]]) -> bool:
+        """Return whether ratings lack so much that they may be taken for another log."""
+        n_there = len(self.seen.keys() & set(known))
+        gone = {item for _, item in self.seen} - {item for _, item in known}
+        return n_there < 0.9 * min(self.n_last, len(self.seen)) or not n_there or bool(gone)
+
+    def withdraw(self) -> None:
+        """Take some ratings out of the log, or all of an item."""
+        cells = sorted(self.rows)
+        item = int(self.rng.choice([item for _, item in cells]))
+        gone = self.rng.random(len(cells)) < 0.2 if self.rng.random() < 0.5 else [one[1] == item for one in cells]
+        self.rows = {
+            cell: self.rows[cell] for cell, is_gone in zip(cells, gone, strict=True) if not is_gone
+        } or self.rows
+
     def forget(self, store: related.History, user: int) -> None:
-        """Take somebody out of the store and of the ratings."""
-        related.forget(store, user)
+        """Take somebody out of the store; mostly out of the ratings, too, and if not they are to stay out."""
+        is_left = self.rng.random() < 0.4
+        done = related.forget(store, user, keep_out=is_left or self.rng.random() < 0.5)
         self.sealed = len(self.policies)
-        self.rows = {cell: row for cell, row in self.rows.items() if cell[0] != user}
+        if not is_left:
+            self.rows = {cell: row for cell, row in self.rows.items() if cell[0] != user}
+        if done.stays_out:
+            self.out.add(user)
         self.seen = {cell: time for cell, time in self.seen.items() if cell[0] != user}
+
+    def readmit(self, store: related.History) -> None:
+        """Let somebody in again who was forgotten."""
+        user = int(self.rng.choice(sorted(self.out)))
+        related.readmit(store, user)
+        self.out.remove(user)
 
     def holders(self, items: list[int]) -> Holders:
         """Return the model's first holdings as the brute force takes them."""
@@ -116,11 +159,15 @@ def live(rng: np.random.Generator, store: related.History, n_nights: int) -> Wor
             policy = random_policy(rng)
         elif step < 0.25 and world.rows:
             related.prune(store) if world.policies else None
+        elif step < 0.3 and world.out:
+            world.readmit(store)
+        elif step < 0.38 and len(world.rows) > 4:
+            world.withdraw()
         else:
             world.now += int(rng.integers(1, 6)) * DAY
             world.rate(n_users, n_items)
         for _ in range(1 + (rng.random() < 0.3)):  # and sometimes a retry
-            if any(user in {u for u, _ in world.seen} for user, _ in world.rows) or not world.seen:
+            if {user for user, _ in world.rows} - world.out:
                 policy = publish_or_keep(world, store, policy)
     return world
 
@@ -140,17 +187,45 @@ def publish_or_keep(world: World, store: related.History, policy: dict) -> dict:
 def is_passed_or_refused(store: related.History, world: World) -> bool:
     """Return whether the history passes, or the ratings that are left are too few to be called its own."""
     try:
-        return related.verify(store, world.table()).passed
+        return related.verify(store, world.ratings()).is_kept
     except RecloakError as error:
         return "not those of this history" in str(error)
 
 
-def check(seed: int, address: str) -> int:
-    """Live through one random history and judge it; return its number of releases."""
+def check(seed: int, address: str, most: int = 8, *, is_verified: bool = True) -> int:
+    """Live through one random history of fewer than ``most`` nights and judge it; return its number of releases."""
     rng = np.random.default_rng(seed)
     with related.History(address) as store:
-        world = live(rng, store, int(rng.integers(3, 8)))
+        world = live(rng, store, int(rng.integers(min(3, most - 3), most)))
         judge(store, world)
         assert len(seals_of(store)) == 0 or world.sealed
-        assert is_passed_or_refused(store, world), seed
+        assert not is_verified or is_passed_or_refused(store, world), seed
         return len(world.policies)
+
+
+def run(first: int, last: int, folder: Path, counts: Path | None = None) -> tuple[int, int]:
+    """Live through the histories of some seeds; return how many, and their releases.
+
+    With ``counts`` a line is added to a file after every hundred, and seeds that the file has are left out.
+    """
+    done = [json.loads(line) for line in counts.read_text().splitlines()] if counts and counts.exists() else []
+    n_histories, n_releases = sum(one["histories"] for one in done), sum(one["releases"] for one in done)
+    for start in range(max([first, *(one["last"] for one in done)]), last, 100):
+        seeds = range(start, min(start + 100, last))
+        found = 0
+        for seed in seeds:
+            found += check(seed, str(folder / "lists.db"), most=5, is_verified=seed % 5 == 0)
+            for left in folder.iterdir():
+                left.unlink()
+        n_histories, n_releases = n_histories + len(seeds), n_releases + found
+        if counts:
+            line = {"last": seeds.stop, "histories": len(seeds), "releases": found, "cpu": time.process_time()}
+            with counts.open("a") as file:
+                file.write(json.dumps(line) + "\n")
+    return n_histories, n_releases
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as name:
+        n_histories, n_releases = run(int(sys.argv[1]), int(sys.argv[2]), Path(name), Path(sys.argv[3]))
+    print(f"{n_histories:,} histories, {n_releases:,} releases, none above its delta")

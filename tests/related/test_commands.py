@@ -133,10 +133,10 @@ def test_publishing_reads_the_window_of_the_history_and_no_more(source, tmp_path
         read.clear()
         answer(capsys, "publish", store, source, "--until", until, "--window", 3)
         counts.append(len(read))
-    assert counts == [0, 1, 2, 2, 2]
+    assert counts == [0, 2, 3, 3, 3]  # and the last one, to see that the ratings go on from it
     with closing(sqlite3.connect(store)) as database:
         stored = dict(database.execute("SELECT release, lists FROM recloak_packed_lists"))
-    assert read == [stored[3], stored[4]]
+    assert read == [stored[4], stored[3], stored[4]]
 
 
 def test_ids_of_lists_are_read_as_the_ratings_write_them(tmp_path):

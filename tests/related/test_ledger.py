@@ -11,7 +11,7 @@ import pytest
 
 from recloak import related
 from recloak._cli.main import run
-from recloak._core.errors import InputError, OptionError
+from recloak._core.errors import InputError, OptionError, SourceError
 from recloak._related.history_writing import ledger_of
 from recloak._related.ledger_bytes import packed_holdings, packed_ids, unpacked_holdings, unpacked_ids
 from tests.library.small_world import small_ratings
@@ -175,9 +175,109 @@ def test_somebody_who_is_forgotten_leaves_no_trace_and_the_proof_closes(tmp_path
         assert gone.encode() not in file.read_bytes()
 
 
+@pytest.mark.parametrize("is_text", [False, True])
+def test_somebody_who_is_forgotten_stays_out_until_let_in_again(tmp_path, is_text):
+    names = TABLE.with_columns(user=pl.format("person-{}", "user")) if is_text else TABLE
+    path, key, gone = tmp_path / "lists.db", tmp_path / "lists.db.key", names["user"][0]
+    others = len(names.filter(pl.col("user") != gone))
+    with related.History(path) as store:
+        related.publish(store, names, until=300, **PROMISE)
+        done = related.forget(store, gone)
+        assert (done.stays_out, stat.S_IMODE(key.stat().st_mode), key.read_bytes() in path.read_bytes()) == (
+            True, 0o600, False)  # fmt: skip
+        made = related.publish(store, names, **PROMISE)
+        assert made.kept_out == 1
+        ledger = ledger_of(store)
+        assert ledger is not None
+        assert (gone in ledger.user_ids.to_list(), ledger.n_holdings) == (False, others)
+        without = related.publish(tmp_path / "other.db", names.filter(pl.col("user") != gone), until=300, **PROMISE)
+        assert without.lists.to_polars().height  # whose lists do not know them, either
+        again = related.publish(store, names, **PROMISE)
+        assert (again.is_new, again.kept_out) == (False, 1)
+        moved = key.rename(tmp_path / "elsewhere.key")
+        with pytest.raises(InputError, match="keeps out people who were forgotten, and there is no"):
+            related.publish(store, names, **PROMISE)
+        with pytest.raises(InputError, match="does not keep this user out"):
+            related.readmit(store, names["user"][5], key=moved)
+        assert related.readmit(store, gone, key=moved) == 1
+        assert related.publish(store, names, **PROMISE).late_ratings == len(names) - others
+        assert related.verify(store, names).passed
+
+
+def test_a_mark_is_not_made_where_none_is_wanted_and_all_can_be_let_in(store, tmp_path):
+    assert not related.forget(store, TABLE["user"][0], keep_out=False).stays_out
+    assert not (tmp_path / "lists.db.key").exists()
+    related.forget(store, TABLE["user"][1])
+    (tmp_path / "lists.db.key").unlink()
+    with pytest.raises(OptionError, match="a user or everybody=True"):
+        related.readmit(store)
+    assert related.readmit(store, everybody=True) == 1
+    assert related.publish(store, TABLE, **PROMISE).kept_out == 0
+
+
+@pytest.mark.parametrize("what", ["other items of theirs", "half of it", "other people"])
+def test_ratings_that_do_not_go_on_from_the_last_night_are_refused(store, what):
+    other = {
+        "other items of theirs": TABLE.with_columns(item=pl.col("item") % 6 + 1),
+        "half of it": TABLE.sample(len(TABLE) // 2, seed=1),
+        "other people": TABLE.with_columns(pl.col("user") + 10_000),
+    }[what]
+    if what == "other items of theirs":
+        other = other.filter(
+            pl.struct("user", "item").is_in(TABLE.select("user", "item").to_struct("").implode()).not_()
+        )
+    with pytest.raises(SourceError, match=r"not those of this history: .*accept_source=True"):
+        related.publish(store, other, **PROMISE)
+    assert len(store) == 2
+    made = related.publish(store, other, **PROMISE, accept_source=True)
+    assert made.is_new
+    assert store.releases[-1].to_json()["accepted_source"]
+    assert related.verify(store, other).is_kept  # the next nights go on from these
+
+
+def test_a_promise_of_nothing_is_never_called_kept(tmp_path, capsys):
+    TABLE.write_csv(tmp_path / "ratings.csv")
+    path, source = str(tmp_path / "lists.db"), str(tmp_path / "ratings.csv")
+    assert run(["related", "publish", path, source, "--delta", "1", "--min-support", "1"]) == 0
+    assert "this promises nothing" in capsys.readouterr().err
+    assert run(["related", "verify", path, source]) == 1
+    assert "nothing promised: " in (told := capsys.readouterr().out)
+    assert "Nothing was promised (release 1)" in told
+    assert related.forget(path, TABLE["user"][0]).verdict.word == "nothing promised"
+    left = TABLE.filter(pl.col("user") != TABLE["user"][0])
+    assert related.verify(path, left).to_json()["nothing_promised"] == [1]  # also where it is sealed
+    assert "promises nothing" in related.report(path).warnings[0]
+
+
+def test_a_store_without_a_list_has_not_been_checked(tmp_path, capsys):
+    TABLE.write_csv(tmp_path / "ratings.csv")
+    path, source = str(tmp_path / "lists.db"), str(tmp_path / "ratings.csv")
+    assert run(["related", "publish", path, source, "--min-support", "1000"]) == 0
+    told = capsys.readouterr()
+    assert "recall 0.000" in told.out
+    assert "no item has a list: no two items have 1000 raters in common" in told.err
+    assert run(["related", "verify", path, source]) == 1
+    assert "Nothing was checked: no release has a list." in capsys.readouterr().out
+
+
+def test_an_entry_that_nobody_rated_with_its_item_fails_at_a_support_of_one(store, tmp_path):
+    related.publish(store, TABLE, delta=0.4, min_support=1, loosen=True)
+    assert related.verify(store, TABLE).passed
+    lone = pl.concat([TABLE, row(950, 77, 300)])
+    related.publish(store, lone, delta=0.4, min_support=1)
+    with closing(sqlite3.connect(tmp_path / "lists.db")) as connection, connection:
+        connection.execute(
+            "UPDATE recloak_entries SET related = '77' WHERE release = 4 AND item = '1' AND position = 1"
+        )
+    found = related.verify(store, lone)
+    assert [one.co_raters for one in found.unsupported] == [0]
+
+
 def test_an_item_that_returns_has_its_holders(store):
     without = TABLE.filter(pl.col("item") != 3)
-    related.publish(store, without, **PROMISE)
+    with pytest.raises(SourceError, match=r"5 of its 6 items have ratings|ratings it has seen.*accept_source=True"):
+        related.publish(store, without, **PROMISE)
+    related.publish(store, without, **PROMISE, accept_source=True)
     returned = pl.concat([TABLE, row(901, 2, 401)])
     related.publish(store, returned, **PROMISE)
     ledger = ledger_of(store)
@@ -247,7 +347,8 @@ def test_a_release_of_a_time_far_beyond_the_last_one_needs_a_word(store):
 def test_what_is_taken_out_of_the_ratings_is_not_shown_any_more(store):
     shown = related.export(store, release="last").to_polars()
     gone = shown["related"].mode()[0]
-    related.publish(store, pl.concat([TABLE.filter(pl.col("item") != gone), row(900, 1, 300)]), **PROMISE)
+    left = pl.concat([TABLE.filter(pl.col("item") != gone), row(900, 1, 300)])
+    related.publish(store, left, **PROMISE, accept_source=True)
     after = related.export(store, release="last").to_polars()
     assert len(after)
     assert gone not in after["related"].to_list()

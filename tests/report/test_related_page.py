@@ -58,6 +58,18 @@ def test_a_night_that_is_overdue_is_warned_of_and_one_in_time_is_not(store):
     assert not any("days old" in one for one in in_time)
 
 
+def test_the_second_night_is_no_alarm(ratings, tmp_path):
+    """The first release is always the true lists, and one gap says nothing about how often releases come."""
+    path = tmp_path / "lists.db"
+    for day in (20, 39):
+        recloak.related.publish(path, ratings, min_support=2, until=day * DAY, delta=0.1, horizon="all")
+    with recloak.related.History(path) as history:
+        recalls = [one["recall"] for one in history.to_json()["releases"]]
+        told = view_of(history, now=400 * DAY).warnings
+    assert recalls[1] < recalls[0] - 0.05
+    assert not [one for one in told if "fell" in one or "days old" in one]
+
+
 def test_coverage_counts_lists_and_entries_of_the_last_release(store):
     view, shown = recloak.related.report(store), recloak.related.export(store, release="last").to_polars()
     assert (view.n_lists, view.n_entries) == (shown["item"].n_unique(), len(shown))

@@ -14,6 +14,7 @@ from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
 from recloak._ratings.table_input import as_polars
 from recloak._related import publish_lists
+from recloak._related.erased_people import EraseKey
 from recloak._related.history import record_of, table_of, without_gaps
 from recloak._related.lists import RelatedLists, lists_from_table, named_lists, read_lists
 from recloak._related.model import Lists, require_times
@@ -113,6 +114,8 @@ def publish(
     until: Moment | None = None,
     loosen: bool = False,
     accept_times: bool = False,
+    accept_source: bool = False,
+    key: str | os.PathLike[str] | None = None,
     engine: str = "local",
     master: str | None = None,
     conf: Sequence[str] = (),
@@ -157,6 +160,10 @@ def publish(
         Allow to promise less than the last release did (delta, horizon, support, top); it is recorded.
     accept_times
         Allow a newest rating that is dated ahead of the clock or far beyond the last release.
+    accept_source
+        Allow ratings that do not go on from those of the last release; what they hold counts as added now.
+    key
+        File of the key that knows who was forgotten; None: beside the store (see `forget`).
     engine, master, conf
         ``spark`` reads the ratings and compares the items on a Spark cluster; the source must then be files.
 
@@ -188,24 +195,28 @@ def publish(
     options = SimilarityOptions(similarity=similarity, shrinkage=shrinkage, min_support=min_support)
     seconds = None if until is None else as_seconds(until)
     settings: dict[str, Any] = {"bound": bound, "method": how, "similarity": options, "until": seconds}
-    settings |= {"loosen": loosen, "accept_times": accept_times}
+    settings |= {"loosen": loosen, "accept_times": accept_times, "accept_source": accept_source}
     if not on_spark(engine, master, conf):
-        return _publish(history, as_ratings(source), lists, **settings)
+        return _publish(history, as_ratings(source), lists, key, **settings)
     files = require_files(source)
     from recloak._spark.whole_ratings import opened_ratings
 
     with spark_session(master, conf) as spark, opened_ratings(spark, files.paths, files.options) as read:
         make = partial(read.nearest, seconds)
-        return _publish(history, read.ratings, lists, make_lists=make, **settings)
+        return _publish(history, read.ratings, lists, key, make_lists=make, **settings)
 
 
 def _publish(
-    history: HistoryLike, ratings: Ratings, lists: Table | RelatedLists | str | os.PathLike[str] | None, **settings: Any
+    history: HistoryLike,
+    ratings: Ratings,
+    lists: Table | RelatedLists | str | os.PathLike[str] | None,
+    key: str | os.PathLike[str] | None,
+    **settings: Any,
 ) -> PublishedRelease:
     require_times(ratings)  # before a store is made for them
     given = None if lists is None else _given_lists(lists, ratings.item_ids)
     with opened(history, create=True) as store:
-        return publish_lists.publish(store, ratings, lists=given, **settings)
+        return publish_lists.publish(store, ratings, lists=given, key=EraseKey.of(store, key), **settings)
 
 
 def _given_lists(given: Table | RelatedLists | str | os.PathLike[str], item_ids: IdMap) -> Lists:

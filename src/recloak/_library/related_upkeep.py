@@ -1,18 +1,24 @@
-"""The functions of `recloak.related` that look after a history: forget, prune."""
+"""The functions of `recloak.related` that look after a history: forget, readmit, prune."""
 
 from __future__ import annotations
 
+import os
+
+from recloak._core.errors import OptionError
 from recloak._library.related_arguments import HistoryLike, opened
-from recloak._related import history_checks
+from recloak._related import erased_people, history_checks
+from recloak._related.erased_people import EraseKey
 from recloak._related.history_checks import Forgotten, Pruned
 
 
-def forget(history: HistoryLike, user: int | str) -> Forgotten:
+def forget(
+    history: HistoryLike, user: int | str, *, keep_out: bool = True, key: str | os.PathLike[str] | None = None
+) -> Forgotten:
     """Take a user out of a history: their id and everything they held.
 
     The releases so far are proved one last time with them and sealed with that verdict; later releases are made and
-    judged without them. What was published stays published. Take the user out of the ratings, too: whoever is in the
-    ratings of the next night is entered anew.
+    judged without them. What was published stays published. They stay out, even if the ratings of later nights
+    still hold them: the store keeps a keyed hash of their id, and the key lies in a file of its own.
 
     Parameters
     ----------
@@ -20,6 +26,11 @@ def forget(history: HistoryLike, user: int | str) -> Forgotten:
         An open `History`, a file, or a ``postgresql://`` address.
     user
         The id of the user, as in the ratings.
+    keep_out
+        Whether they stay out; if not, nothing of them is kept, and ratings of theirs enter them anew.
+    key
+        File of the key, made where there is none; None: beside the store, its name with ``.key`` at the end. Without a
+        file a history in PostgreSQL keeps nobody out.
 
     Returns
     -------
@@ -39,7 +50,51 @@ def forget(history: HistoryLike, user: int | str) -> Forgotten:
     True
     """
     with opened(history) as store:
-        return history_checks.forget(store, user)
+        return history_checks.forget(store, user, EraseKey.of(store, key) if keep_out else None)
+
+
+def readmit(
+    history: HistoryLike,
+    user: int | str | None = None,
+    *,
+    everybody: bool = False,
+    key: str | os.PathLike[str] | None = None,
+) -> int:
+    """Let somebody in again who was forgotten: their ratings count from the next night on, as those of a new person.
+
+    Parameters
+    ----------
+    history
+        An open `History`, a file, or a ``postgresql://`` address.
+    user
+        The id of the user, as in the ratings.
+    everybody
+        Let all in again who were forgotten; this needs no key.
+    key
+        File of the key; None: beside the store (see `forget`).
+
+    Returns
+    -------
+    int
+        How many people may come back.
+
+    Raises
+    ------
+    InputError
+        If the history does not keep the user out, or the key is not there.
+
+    Examples
+    --------
+    >>> import recloak.related
+    >>> _ = recloak.related.publish("lists.db", "ratings.csv", min_support=1)
+    >>> _ = recloak.related.forget("lists.db", 7)
+    >>> recloak.related.readmit("lists.db", 7)
+    1
+    """
+    if (user is None) is not everybody:
+        raise OptionError("readmit needs a user or everybody=True, and not both")
+    with opened(history) as store:
+        return erased_people.readmit(store, user, EraseKey.of(store, key))
 
 
 def prune(history: HistoryLike) -> Pruned:

@@ -49,6 +49,7 @@ class ReleaseRecord:
             "time": self.time,
             **self.policy.to_json(),
             "loosened": self.settings.get("loosened", []),
+            "accepted_source": self.settings.get("accepted_source", False),
             "method": self.settings["method"]["method"],
             "recall": self.settings["cost"]["recall"],
             "max_breach": self.settings["max_breach"],

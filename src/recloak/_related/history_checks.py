@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recloak._core.errors import InputError
+from recloak._related.erased_people import EraseKey, mark_of
 from recloak._related.history import History, ReleaseRecord, published
 from recloak._related.history_writing import Seal, forget_user, ledger_of, prune_releases, seals_of
 from recloak._related.ledger import Ledger
@@ -22,8 +23,15 @@ def verify_history(history: History, ledger: Ledger, bounds: Sequence[BoundOptio
     through = seals[-1].through if seals else 0
     verdict = verify(releases, ledger.holders(), bounds, after=through)
     failed = [seal for seal in seals if not seal.passed]
-    n_sealed = sum(release.number <= through for release in releases)
-    return replace(verdict.named(item_ids), n_sealed=n_sealed, n_unknown=verdict.n_unknown + len(failed))
+    sealed = [(one, bound) for one, bound in zip(releases, bounds, strict=True) if one.number <= through]
+    empty = tuple(one.number for one, bound in sealed if bound.promises_nothing)
+    return replace(
+        verdict.named(item_ids),
+        n_sealed=len(sealed),
+        n_unknown=verdict.n_unknown + len(failed),
+        n_entries=verdict.n_entries + sum(one.lists.n_entries for one, _ in sealed),
+        unpromising=empty + verdict.unpromising,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +41,23 @@ class Forgotten:
     holdings: int  # that were taken out
     sealed: int  # releases that were proved for the last time
     verdict: HistoryVerdict  # of that proof
+    key: str | None = None  # file of the key by which the store knows them again; None: they come back if rated anew
 
     def to_json(self) -> dict[str, Any]:
         """Return what was done, ready for JSON; it names nobody."""
-        return {"holdings": self.holdings, "sealed": self.sealed, "verified": self.verdict.to_json()}
+        done = {"holdings": self.holdings, "sealed": self.sealed, "stays_out": self.stays_out, "key": self.key}
+        return {**done, "verified": self.verdict.to_json()}
+
+    @property
+    def stays_out(self) -> bool:
+        """Whether ratings of theirs are left out of later nights."""
+        return self.key is not None
 
 
-def forget(history: History, user: int | str) -> Forgotten:
+def forget(history: History, user: int | str, key: EraseKey | None) -> Forgotten:
     """Take a user out of a history, after a last proof of the releases that leaned on them.
+
+    With a ``key`` that has a place the store keeps a mark of theirs, so that they stay out.
 
     Raises
     ------
@@ -55,9 +72,10 @@ def forget(history: History, user: int | str) -> Forgotten:
         raise InputError(f"{history.name}: it does not know this user")
     verdict = verify_history(history, ledger, [one.policy for one in records])
     n_holdings = sum(int((batch.users == number).sum()) for batch in ledger.batches)
-    seal = Seal(records[-1].number if records else 0, 1, verdict.passed, verdict.max_breach)
-    forget_user(history, ledger, number, seal)
-    return Forgotten(n_holdings, len(records), verdict)
+    seal = Seal(records[-1].number if records else 0, 1, verdict.is_kept, verdict.max_breach)
+    is_marked = key is not None and key.path is not None
+    forget_user(history, ledger, number, seal, mark_of(key.made(), user) if key and is_marked else None)
+    return Forgotten(n_holdings, len(records), verdict, str(key.path) if key and is_marked else None)
 
 
 def _number_of(ledger: Ledger, user: int | str) -> int | None:

@@ -71,6 +71,11 @@ SEALS = sa.Table(
     sa.Column("passed", sa.Integer, nullable=False),
     sa.Column("max_breach", sa.Float, nullable=False),
 )
+ERASED = sa.Table(
+    "recloak_erased",  # marks of people who were forgotten and stay out (`erased_people`)
+    TABLES,
+    sa.Column("mark", sa.LargeBinary(16), primary_key=True),
+)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -105,8 +110,9 @@ class Database:
         with _explained(self.name), self.engine.connect() as plain:
             connection = plain.execution_options(isolation_level="AUTOCOMMIT")
             if self.engine.dialect.name == "postgresql":
-                for table in (LEDGER, RELEASES, ENTRIES, REASONS, PACKED_LISTS):
-                    connection.execute(sa.text(f"VACUUM FULL {table.name}"))
+                for table in TABLES.sorted_tables:
+                    if self.has(table):
+                        connection.execute(sa.text(f"VACUUM FULL {table.name}"))
                 return
             raw = plain.connection.driver_connection
             assert raw is not None

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from recloak._core.errors import InputError, RefusedError
 from recloak._ratings.ids import IdMap
 from recloak._related.history import History, require_kind
-from recloak._related.history_database import ENTRIES, LEDGER, PACKED_LISTS, REASONS, RELEASES, SEALS, STORE
+from recloak._related.history_database import ENTRIES, ERASED, LEDGER, PACKED_LISTS, REASONS, RELEASES, SEALS, STORE
 from recloak._related.ledger import Batch, Ledger
 from recloak._related.ledger_bytes import packed_holdings, packed_ids, unpacked_holdings, unpacked_ids
 from recloak._related.model import EMPTY, ListRelease
@@ -132,8 +132,8 @@ def seals_of(history: History) -> tuple[Seal, ...]:
     return tuple(Seal(row.through, row.forgotten, bool(row.passed), row.max_breach) for row in rows)
 
 
-def forget_user(history: History, ledger: Ledger, number: int, seal: Seal) -> None:
-    """Take the id and the holdings of one user out of the ledger, and note the seal; nothing else names them."""
+def forget_user(history: History, ledger: Ledger, number: int, seal: Seal, mark: bytes | None) -> None:
+    """Take the id and the holdings of one user out of the ledger; note the seal, and their mark if they have one."""
     with history._database.writing() as connection:
         begin = 0
         for row in connection.execute(sa.select(LEDGER).order_by(LEDGER.c.release)).all():
@@ -149,7 +149,17 @@ def forget_user(history: History, ledger: Ledger, number: int, seal: Seal) -> No
         n_seals = connection.execute(sa.select(sa.func.count()).select_from(SEALS)).scalar_one()
         noted = {"through": seal.through, "forgotten": seal.forgotten, "max_breach": seal.max_breach}
         connection.execute(sa.insert(SEALS), [{"number": n_seals + 1, "passed": int(seal.passed), **noted}])
+        if mark is not None:
+            _mark(connection, mark)
     history._database.vacuum()
+
+
+def _mark(connection: sa.Connection, mark: bytes) -> None:
+    """Add a mark, and write all anew in their own order, which says nothing about who was forgotten when."""
+    ERASED.create(connection, checkfirst=True)  # stores of older versions lack it
+    marks = {bytes(row.mark) for row in connection.execute(sa.select(ERASED))} | {mark}
+    connection.execute(sa.delete(ERASED))
+    connection.execute(sa.insert(ERASED), [{"mark": one} for one in sorted(marks)])
 
 
 def prune_releases(history: History, before: int) -> int:

@@ -17,7 +17,7 @@ from recloak._related.model import ABSENT, EMPTY, Holders, Lists, positions_befo
 class Cost:
     """Usefulness of published lists compared with the true ones."""
 
-    recall: float  # share of all true entries that are still in their list (the paper's overall recall)
+    recall: float  # share of all true entries that are still in their list (the paper's overall recall); 0 of none
     targeted_recall: float | None  # the same over lists that differ from the true ones; None: no list differs
     changed_lists: int
     suppressed: int  # true entries that are missing
@@ -41,7 +41,7 @@ def cost(published: Lists, true: Lists) -> Cost:
     permuted = kept & (where != np.arange(true.top))
     n_kept = int(kept.sum())
     return Cost(
-        recall=_share(n_kept, int(real.sum()), 1.0),
+        recall=_share(n_kept, int(real.sum()), 0.0),
         targeted_recall=_share(int(kept[differs].sum()), int(real[differs].sum()), None),  # type: ignore[arg-type]
         changed_lists=int(differs.sum()),
         suppressed=int((real & ~kept).sum()),

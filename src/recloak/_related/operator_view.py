@@ -17,6 +17,7 @@ from recloak._related.history import History, ListChanges, ReleaseRecord, item_n
 _DAY = 86_400
 _LOW_RECALL = 0.8
 _FALL = 0.05  # of recall from one release to the next
+_USUAL = 3  # releases that show how often they come
 _FEW = 5  # people behind an entry
 _LOST_LISTS = 0.1
 
@@ -43,7 +44,7 @@ class OperatorView(Result):
         return self.records[-1]
 
     def to_polars(self) -> pl.DataFrame:
-        """Return a row per release: its promise, its recall and its largest breach."""
+        """Return a row per release: its promise, its recall and its surest inference."""
         rows = [{**one.to_json(), "loosened": ", ".join(one.to_json()["loosened"])} for one in self.records]
         return pl.DataFrame([{**row, "window": str(row["window"] or "")} for row in rows], infer_schema_length=None)
 
@@ -82,11 +83,23 @@ def _warnings(records: Sequence[ReleaseRecord], n_lists: Sequence[int], now: int
     """Return in sentences what the operator should look at."""
     last, policy = records[-1], records[-1].policy
     recalls = [one.settings["cost"]["recall"] for one in records[-2:]]
-    told = [
+    told = _promised_nothing(records) + [
         f"Release {one.number} promises less than the one before it: {', '.join(one.settings['loosened'])}."
         for one in records
         if one.settings.get("loosened")
     ]
+    told += [
+        f"The ratings of release {one.number} did not go on from those before it (--accept-source)."
+        for one in records
+        if one.settings.get("accepted_source")
+    ]
+    if last.settings.get("kept_out"):
+        told.append(
+            f"The ratings still hold {plural(last.settings['kept_out'], 'person', 'people')} who asked to be "
+            "forgotten; they were left out. Take them out of the ratings."
+        )
+    if not n_lists[-1]:
+        told.append(f"No item has a list: no two have {policy.min_support} raters in common.")
     if policy.min_support < _FEW:
         told.append(
             f"An entry may rest on {plural(policy.min_support, 'person', 'people')}; "
@@ -96,19 +109,29 @@ def _warnings(records: Sequence[ReleaseRecord], n_lists: Sequence[int], now: int
         told.append("The promise is a window of releases: what was added is told once the window has passed.")
     if recalls[-1] < _LOW_RECALL:
         told.append(f"Release {last.number} keeps {recalls[-1]:.0%} of the true entries.")
-    if recalls[-1] < recalls[0] - _FALL:
+    if last.number > 2 and recalls[-1] < recalls[0] - _FALL:  # the first release of all is the true lists
         told.append(f"Recall fell from {recalls[0]:.3f} to {recalls[-1]:.3f} since the release before.")
     if n_lists[-1] < (1 - _LOST_LISTS) * n_lists[0]:
         told.append(f"Tonight {n_lists[-1]:,} items have a list; {n_lists[0]:,} had one in the release before.")
     return told + _silence(records, now)
 
 
+def _promised_nothing(records: Sequence[ReleaseRecord]) -> list[str]:
+    """Return a warning for a last release that bounds nothing, or only says how many people stand behind an entry."""
+    policy = records[-1].policy
+    if policy.promises_nothing:
+        return ["The last release promises nothing: everything may be inferred, from entries that rest on one person."]
+    return ["Delta 1 bounds no inference: only the support of entries is promised."] if policy.delta >= 1 else []
+
+
 def _silence(records: Sequence[ReleaseRecord], now: int) -> list[str]:
     """Return a warning if releases came regularly and the next one is long overdue."""
+    if len(records) < _USUAL:
+        return []
     gaps = [after.time - before.time for before, after in itertools.pairwise(records)]
-    usual = max(statistics.median(gaps), _DAY) if gaps else 0
+    usual = max(statistics.median(gaps), _DAY)
     late = now - records[-1].time
-    if not gaps or late <= 3 * usual:
+    if late <= 3 * usual:
         return []
     return [
         f"The last release is {late / _DAY:,.0f} days old; they used to come every {max(usual / _DAY, 1):.0f} days."

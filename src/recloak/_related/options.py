@@ -45,6 +45,11 @@ class BoundOptions(Options):
         """Raise OptionError for a horizon that cannot be read."""
         horizon_of(self.horizon)
 
+    @property
+    def promises_nothing(self) -> bool:
+        """Whether no release could break this: everything may be inferred, and from one person."""
+        return self.delta >= 1 and self.min_support <= 1
+
     def span(self, n_releases: int) -> int:
         """Return the number of earlier releases that the newest of ``n_releases`` is compared with by a window."""
         return min(self.window or ALL_RELEASES, n_releases) - 1

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from recloak._core.errors import InputError, OptionError, RefusedError, SourceError
+from recloak._core.errors import InputError, OptionError, RefusedError
 from recloak._core.results import Tabular, counted
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
+from recloak._related.erased_people import EraseKey, are_erased, without_users
 from recloak._related.history import History, ReleaseRecord, published, require_kind, table_of
 from recloak._related.history_writing import append, ledger_of, seals_of
 from recloak._related.ledger import Arrivals, Batch, Ledger, adopted, arrivals
@@ -26,6 +27,7 @@ from recloak._related.packed_lists import latest_releases
 from recloak._related.release_making import Before, CheckedRelease, make_release
 from recloak._related.release_time import release_time
 from recloak._related.similarity import nearest
+from recloak._related.source_check import require_continued
 from recloak._related.verifier import HistoryVerdict
 
 
@@ -42,6 +44,7 @@ class PublishedRelease(Tabular):
     late_ratings: int = 0  # dated before the last release, but new: they count from this release on
     loosened: tuple[str, ...] = ()  # what is promised less than before, in words
     is_new: bool = True  # False: nothing was new, so this is the last release and nothing was stored
+    kept_out: int = 0  # people who were forgotten, are in the ratings all the same, and were left out
 
     def __repr__(self) -> str:
         entries = f"{len(self.lists):,} entries"
@@ -55,7 +58,7 @@ class PublishedRelease(Tabular):
         """Return the price and the proof, ready for JSON."""
         head = {"release": self.number, "time": self.time, **self.cost.to_json(), "seconds": self.seconds}
         more = {"late_ratings": self.late_ratings, "loosened": list(self.loosened), "unchanged": not self.is_new}
-        return {**head, **more, "verified": self.verdict.to_json()}
+        return {**head, **more, "kept_out": self.kept_out, "verified": self.verdict.to_json()}
 
 
 def publish(
@@ -70,12 +73,14 @@ def publish(
     until: int | None = None,
     loosen: bool = False,
     accept_times: bool = False,
+    accept_source: bool = False,
+    key: EraseKey | None = None,
 ) -> PublishedRelease:
     """Publish the next release: of lists made from the ratings, or of another recommender's ``lists``.
 
     ``make_lists`` makes them elsewhere: it returns the lists of some length from the ratings up to ``until``.
     If nothing is new the last release is returned as it is. Nothing is stored if the verifier refuses it, or if
-    somebody else has published meanwhile.
+    somebody else has published meanwhile. People who were forgotten are left out; ``key`` knows them.
     """
     require_times(ratings)
     assert ratings.times is not None
@@ -86,29 +91,32 @@ def publish(
     loosened = _loosened(records, bound, method, allowed=loosen)
     earlier = [one.time for one in records]
     time = release_time(ratings.times, until, earlier, accept_times=accept_times)
-    known = ratings if until is None else ratings.until(until)
     kept = ledger_of(history)
     ledger = kept or adopted(ratings, [(one.number, one.time) for one in records])
-    arrived = arrivals(ledger, known)
-    _require_people(history, ledger, arrived)
+    known, arrived, n_out = _arrived(history, ledger, ratings if until is None else ratings.until(until), key)
+    if records and not accept_source:
+        (last,) = latest_releases(history, ledger, records[-1:])
+        require_continued(history, known, arrived, ledger, (records[-1], last.lists))
     if records and lists is None and _is_unchanged(records[-1], ledger, arrived, known, n_seals):
-        return _unchanged(history, records[-1], bound)
+        return replace(_unchanged(history, records[-1], bound), kept_out=n_out)
     number = records[-1].number + 1 if records else 1
     entered, batch = arrived.entered(known, number, time)
     night = _Night(history, known, entered, time, bound, method)
-    make = make_lists or partial(nearest, known)
+    make = make_lists if make_lists and not n_out else partial(nearest, known)
     options = similarity or SimilarityOptions()
     ranking = make(method.depth, options) if lists is None else night.given(_padded(lists, method.top))
     made = night.made(records, ranking, is_supported=lists is None and _is_under_rule(similarity, bound))
     if lists is not None and not arrived.n_new and night.is_last(made.release.lists):
-        return _unchanged(history, records[-1], bound)
+        return replace(_unchanged(history, records[-1], bound), kept_out=n_out)
     more = {"n_ratings": known.n_ratings, "given": lists is not None, "loosened": loosened, "n_seals": n_seals}
+    more |= {"accepted_source": accept_source, "kept_out": n_out}
     new_batches = entered.batches if kept is None else (batch,)
     settings = {**settings_of(bound, method, similarity), **more}
     store_release(history, made, night.item_ids, settings, (entered, new_batches, n_seals))
     shown, verdict = named_lists(made.release.lists, night.item_ids), made.verdict.named(night.item_ids)
     late = _n_late(known, arrived, earlier)
-    return PublishedRelease(number, time, shown, verdict, made.cost, made.seconds, late, tuple(loosened))
+    release = PublishedRelease(number, time, shown, verdict, made.cost, made.seconds, late, tuple(loosened))
+    return replace(release, kept_out=n_out)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -196,10 +204,18 @@ def _loosened(
     return words
 
 
-def _require_people(history: History, ledger: Ledger, arrived: Arrivals) -> None:
-    """Raise SourceError if none of the users of a history is in the ratings: they are of somebody else."""
-    if ledger.n_users and len(arrived.users) and not (arrived.users < ledger.n_users).any():
-        raise SourceError("the ratings are not those of this history: none of its users is in them", file=history.name)
+def _arrived(history: History, ledger: Ledger, ratings: Ratings, key: EraseKey | None) -> tuple[Ratings, Arrivals, int]:
+    """Return the ratings without people who were forgotten, what is new in them, and how many people were left out.
+
+    The ledger knows nobody who was forgotten, so only ids that are new to it are looked up.
+    """
+    arrived, is_out = arrivals(ledger, ratings), np.zeros(ratings.n_users, np.bool_)
+    fresh = np.flatnonzero(arrived.users >= ledger.n_users)
+    is_out[fresh] = are_erased(history, ratings.user_ids.ids.gather(fresh), key or EraseKey.of(history))
+    if not is_out.any():
+        return ratings, arrived, 0
+    left = without_users(ratings, is_out)
+    return left, arrivals(ledger, left), int(is_out.sum())
 
 
 def _is_unchanged(last: ReleaseRecord, ledger: Ledger, arrived: Arrivals, ratings: Ratings, n_seals: int) -> bool:
@@ -235,7 +251,7 @@ def store_release(
     entered: tuple[Ledger, tuple[Batch, ...], int] | None = None,
 ) -> None:
     """Store a release with the reason for every changed entry; raise RefusedError if it did not pass."""
-    if not made.verdict.passed:
+    if not made.verdict.is_kept:
         raise RefusedError(_refusal(made.verdict.named(item_ids)))
     more = {"max_breach": made.verdict.max_breach, "cost": made.cost.to_json(), "seconds": made.seconds}
     why = reasons(made.release.lists, made.true)

@@ -72,7 +72,7 @@ class Simulation(Tabular):
     releases: tuple[ListRelease, ...]
 
     def __repr__(self) -> str:
-        largest = f"largest breach {self.max_breach:.4f} (delta {self.bound.delta:g})"
+        largest = f"surest inference {self.max_breach:.4f} (delta {self.bound.delta:g})"
         return counted(self, plural(len(self.records), "release"), f"mean recall {self.mean('recall'):.3f}", largest)
 
     @property
@@ -198,7 +198,7 @@ def _record(
         cost=cost(release.lists, true.lists).to_json(),
         breach_before=before,
         breach_after=checked.verdict.max_breach,
-        passed=checked.verdict.passed,
+        passed=checked.verdict.is_kept,
         seconds=checked.seconds,
         seconds_all=clock.perf_counter() - started,
     )

@@ -1,18 +1,19 @@
-"""Whether ratings can be those behind a history: against others nothing that is published looks like a breach."""
+"""Whether ratings can be those behind a history: against others nothing that is published tells anything."""
 
 from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
 
 from recloak._core.errors import SourceError
 from recloak._ratings.model import Ratings
-from recloak._related.history import History, ReleaseRecord, item_names, require_kind
-from recloak._related.ledger import Ledger, arrivals
-from recloak._related.model import require_times
+from recloak._related.history import History, ReleaseRecord, item_names, require_kind, table_of
+from recloak._related.ledger import Arrivals, Ledger, arrivals
+from recloak._related.model import Lists, require_times
 from recloak._related.verifier import Coverage
 
 _LEAST_ITEMS = 0.99  # of the published items that somebody rated; what is taken out of a catalogue is little
-_MOST_CHANGED = 0.1  # of the holdings, or of the ratings behind a release: some come late, some are taken back
+_MOST_CHANGED = 0.1  # of the ratings behind the last release: some come late, some are taken back
 
 
 def require_source(
@@ -24,39 +25,72 @@ def require_source(
     """
     require_times(ratings)
     require_kind(history, ratings.item_ids)
-    names = item_names(history)
-    n_items = _items_known(history, ratings, len(names))
+    names, records = item_names(history), history.releases
     if ledger is None or by_time:
-        _require_counts(history, ratings, history.releases)
+        _require_items(history, _n_rated(ratings, names), len(names))
+        _require_counts(history, ratings, records)
     if ledger is None:
         return None
+    last = _shown_items(history, records[-1])
+    _require_items(history, _n_rated(ratings, last), len(last))
     arrived = arrivals(ledger, ratings)
     n_users = int(np.count_nonzero((arrived.users < ledger.n_users) & (ratings.activity > 0)))
     n_holdings = ratings.n_ratings - arrived.n_new
     people = int(ledger.user_ids.is_not_null().sum())
-    found = Coverage(n_items, len(names), n_users, people, n_holdings, ledger.n_holdings)
-    _require_people(history, found)
+    found = Coverage(_n_rated(ratings, names), len(names), n_users, people, n_holdings, ledger.n_holdings)
+    if not n_users or n_holdings < _least_holdings(records[-1], ledger):
+        raise _not_of(history, f"{n_users} of its {people} users and {_holdings(n_holdings, ledger)}")
     return found
 
 
-def _items_known(history: History, ratings: Ratings, n_names: int) -> int:
-    numbers = ratings.item_ids.encode(item_names(history))
-    known = int(np.count_nonzero(ratings.popularity[numbers[numbers >= 0]]))
+def require_continued(
+    history: History, ratings: Ratings, arrived: Arrivals, ledger: Ledger, last: tuple[ReleaseRecord, Lists]
+) -> None:
+    """Raise SourceError unless ratings go on from those of the last release, whose lists are given too.
+
+    The ledger would take in another log of the same people as what they added tonight, and the old one would be
+    proved against the new.
+    """
+    record, lists = last
+    n_holdings = ratings.n_ratings - arrived.n_new
+    if not n_holdings or n_holdings < _least_holdings(record, ledger):
+        raise _not_of(history, _holdings(n_holdings, ledger), hint=True)
+    is_rated, is_shown = np.zeros(len(ledger.item_ids), np.bool_), np.zeros(lists.n_items, np.bool_)
+    numbers = arrived.items[ratings.popularity > 0]
+    is_rated[numbers[numbers < len(is_rated)]] = True
+    is_shown[lists.items[lists.items >= 0]] = True
+    shown = np.flatnonzero((is_shown | (lists.items >= 0).any(axis=1))[ledger.ranks()])
+    _require_items(history, int(is_rated[shown].sum()), len(shown), hint=True)
+
+
+def _least_holdings(last: ReleaseRecord, ledger: Ledger) -> float:
+    """Return how many holdings of a ledger ratings must have: most of those that were there at the last release."""
+    then = last.settings.get("n_ratings", ledger.n_holdings)
+    return (1 - _MOST_CHANGED) * min(then, ledger.n_holdings)
+
+
+def _holdings(n: int, ledger: Ledger) -> str:
+    return f"{n} of the {ledger.n_holdings} ratings it has seen are in them"
+
+
+def _not_of(history: History, why: str, *, hint: bool = False) -> SourceError:
+    more = "; pass accept_source=True if they are meant to take the place of the earlier ones" if hint else ""
+    return SourceError(f"the ratings are not those of this history: {why}{more}", file=history.name)
+
+
+def _shown_items(history: History, last: ReleaseRecord) -> pl.Series:
+    table = table_of(history, last.number)
+    return pl.concat([table["item"], table["related"]]).unique()
+
+
+def _n_rated(ratings: Ratings, names: pl.Series) -> int:
+    numbers = ratings.item_ids.encode(names)
+    return int(np.count_nonzero(ratings.popularity[numbers[numbers >= 0]]))
+
+
+def _require_items(history: History, known: int, n_names: int, *, hint: bool = False) -> None:
     if known < _LEAST_ITEMS * n_names:
-        raise SourceError(
-            f"the ratings are not those of this history: {known} of its {n_names} items have ratings",
-            file=history.name,
-        )
-    return known
-
-
-def _require_people(history: History, found: Coverage) -> None:
-    if not found.users or found.holdings < (1 - _MOST_CHANGED) * found.holdings_of_history:
-        raise SourceError(
-            f"the ratings are not those of this history: {found.users} of its {found.users_of_history} users and "
-            f"{found.holdings} of the {found.holdings_of_history} ratings it has seen are in them",
-            file=history.name,
-        )
+        raise _not_of(history, f"{known} of its {n_names} items have ratings", hint=hint)
 
 
 def _require_counts(history: History, ratings: Ratings, records: Sequence[ReleaseRecord]) -> None:
@@ -66,7 +100,4 @@ def _require_counts(history: History, ratings: Ratings, records: Sequence[Releas
         found, then = int(np.searchsorted(times, one.time, side="right")), one.settings.get("n_ratings")
         if not found or (then is not None and abs(found - then) > _MOST_CHANGED * then):
             told = "" if then is None else f"; it was made from {then}"
-            raise SourceError(
-                f"the ratings are not those of this history: {found} of them come before release {one.number}{told}",
-                file=history.name,
-            )
+            raise _not_of(history, f"{found} of them come before release {one.number}{told}")

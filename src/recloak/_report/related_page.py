@@ -34,7 +34,8 @@ def related_page(view: OperatorView, *, titles: Mapping[str, str] | None = None,
 def _verdict(view: OperatorView) -> PageVerdict:
     last = view.last
     kept = f"Release {last.number} keeps {percent(last.settings['cost']['recall'])} of the true entries"
-    text = f"{kept}; the largest breach is {last.settings['max_breach']:.4f}, allowed is {last.policy.delta:g}."
+    surest = f"the surest inference is right with {last.settings['max_breach']:.4f}"
+    text = f"{kept}; {surest}, allowed is {last.policy.delta:g}."
     if not view.warnings:
         return PageVerdict("good", "In order", "Nothing needs your attention.", text)
     more = "" if len(view.warnings) == 1 else f" There {_are(len(view.warnings) - 1)} below."
@@ -55,7 +56,7 @@ def _facts(view: OperatorView) -> tuple[Fact, ...]:
             percent(cost["recall"]),
             f"{count(cost['suppressed'])} entries left out, {count(cost['permuted'])} moved",
         ),
-        Fact("Largest breach", f"{last.settings['max_breach']:.3f}", f"allowed: {last.policy.delta:g}"),
+        Fact("Surest inference", f"{last.settings['max_breach']:.3f}", f"allowed: {last.policy.delta:g}"),
         Fact("Changes tonight", n_changes, "entries that appeared, rose, sank or vanished"),
         Fact(
             "Items with a list",
@@ -112,7 +113,7 @@ def _place(position: int | None) -> str:
 
 def _over_time(view: OperatorView) -> Chapter:
     recall = {float(one.number): one.settings["cost"]["recall"] for one in view.records}
-    breach = {float(one.number): one.settings["max_breach"] for one in view.records}
+    surest = {float(one.number): one.settings["max_breach"] for one in view.records}
     allowed = {float(one.number): one.policy.delta for one in view.records}
     x = Axis("release")
     sections = [
@@ -127,7 +128,7 @@ def _over_time(view: OperatorView) -> Chapter:
             "Risk",
             "The surest inference that a release allows the observer whom the promise names, and what is allowed.",
             "lower",
-            _chart(x, "probability", {"largest breach": breach, "allowed (delta)": allowed}),
+            _chart(x, "probability", {"surest inference": surest, "allowed (delta)": allowed}),
         ),
     ]
     if view.observers:
@@ -151,7 +152,7 @@ def _figures(view: OperatorView) -> Table:
         )
         for one in view.records[-_MOST_ROWS:]
     )
-    return Table(("Release", "Day", "Recall", "Left out", "Moved", "Largest breach"), rows, n_labels=2)
+    return Table(("Release", "Day", "Recall", "Left out", "Moved", "Surest inference"), rows, n_labels=2)
 
 
 def _observers(view: OperatorView) -> Section:
@@ -203,7 +204,7 @@ def _policy_row(one: ReleaseRecord) -> tuple[str, ...]:
 def _account(view: OperatorView) -> tuple[str, ...]:
     told = [
         f"Read {plural(len(view.records), 'release')} from the store; nothing was changed.",
-        "Recall, breach and reasons are those that were stored when each release was made and verified.",
+        "Recall, risk and reasons are those that were stored when each release was made and verified.",
     ]
     if view.observers:
         told.append("Attacked the published lists anew with the ratings that were given.")

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from recloak._cli.common import options_of
-from recloak._cli.path_types import NEW_STORE, SOURCE, STORE
+from recloak._cli.path_types import NEW_FILE, NEW_STORE, SOURCE, STORE
 from recloak._core.errors import OptionError
 from recloak._related.options import BoundOptions
 
@@ -56,6 +56,17 @@ def _window(function: Any) -> Any:
     text = "The paper's literal bound instead of a horizon: releases that an observer compares; all: every one."
     return click.option("--window", type=_Window(), metavar="N|all", help=text)(function)
 
+
+def surest(verdict: Any) -> str:
+    """Return in words the surest inference that the observer of the promise can draw, beside what is allowed."""
+    if not verdict.n_pairs:
+        return "nothing to compare with yet"
+    return f"surest inference {verdict.max_breach:.4f} of {verdict.bound.delta:g} allowed"
+
+
+key_option = click.option(
+    "--key", type=NEW_FILE, help="File of the key that knows who was forgotten, by default STORE.key beside the store."
+)
 
 store_argument = click.argument("store", type=STORE)
 new_store_argument = click.argument("store", type=NEW_STORE)

@@ -36,8 +36,10 @@ def _print_releases(releases: list[dict[str, Any]]) -> None:
     for one in releases:
         click.echo(
             f"release {one['number']}  {day(one['time'])}  delta {one['delta']} ({one['evidence']}, {_reach(one)}, "
-            f"support {one['min_support']})  recall {one['recall']:.3f}  largest breach {one['max_breach']:.4f}"
+            f"support {one['min_support']})  recall {one['recall']:.3f}  surest inference {one['max_breach']:.4f}"
         )
+        if one["accepted_source"]:
+            click.echo("  its ratings did not go on from those before (--accept-source)")
         if one["loosened"]:
             click.echo(f"  promises less than the one before: {', '.join(one['loosened'])}")
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 )
 @click.option("--accept-times", is_flag=True, default=None, help="Allow a newest rating that is dated ahead of the "
               "clock or far beyond the last release.")  # fmt: skip
+@click.option("--accept-source", is_flag=True, default=None, help="Allow ratings that do not go on from those of the "
+              "last release, such as another log; what they hold counts as added now.")  # fmt: skip
+@shared.key_option
 @shared.bound_options
 @options_of(MethodOptions)
 @options_of(SimilarityOptions, leave_out=("min_support",))
@@ -47,10 +50,29 @@ def command(store: str, source: tuple[str, ...], as_json: bool, **given: Any) ->
     made = related.publish(store, source_of(source, given), **given_only(given))
     if as_json:
         emit_json(made.to_json())
-    elif not made.is_new:
-        click.echo(f"Nothing is new since release {made.number}, so nothing was published.")
-    else:
+        return
+    _warn(made)
+    if made.is_new:
         _print(made)
+    else:
+        click.echo(f"Nothing is new since release {made.number}, so nothing was published.")
+
+
+def _warn(made: PublishedRelease) -> None:
+    """Say on standard error what the operator should know."""
+    from recloak._report.formats import plural
+
+    if made.kept_out:
+        click.echo(f"recloak: the ratings still hold {plural(made.kept_out, 'person', 'people')} who asked to be "
+                   "forgotten; they were left out, take them out of the ratings", err=True)  # fmt: skip
+    bound = made.verdict.bound
+    if bound.promises_nothing:
+        click.echo("recloak: this promises nothing: with delta 1 everything may be inferred, and with min-support 1 an "
+                   "entry may point at one person", err=True)  # fmt: skip
+    elif bound.delta >= 1:
+        click.echo("recloak: delta 1 bounds no inference; only the support of entries is promised", err=True)
+    if made.is_new and not len(made.lists):
+        click.echo(f"recloak: no item has a list: no two items have {bound.min_support} raters in common", err=True)
 
 
 def _print(made: PublishedRelease) -> None:
@@ -63,6 +85,6 @@ def _print(made: PublishedRelease) -> None:
         click.echo(f"recloak: from now on less is promised: {', '.join(made.loosened)}", err=True)
     click.echo(
         f"Release {made.number} stored: recall {made.cost.recall:.3f}, {made.cost.suppressed:,} entries "
-        f"suppressed, {made.cost.permuted:,} permuted, largest breach {made.verdict.max_breach:.4f} "
-        f"(delta {made.verdict.bound.delta}) over {plural(made.verdict.n_pairs, 'start')} of the horizon."
+        f"suppressed, {made.cost.permuted:,} permuted, {shared.surest(made.verdict)}, over "
+        f"{plural(made.verdict.n_pairs, 'start')} of the horizon."
     )

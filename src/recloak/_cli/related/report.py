@@ -37,7 +37,7 @@ def command(store: str, source: tuple[str, ...], out: Path | None, as_json: bool
 
 
 def _print(view: OperatorView) -> None:
-    click.echo("release   recall  breach  delta  covers   loosened")
+    click.echo("release   recall  surest  delta  covers   loosened")
     for one in view.to_json()["releases"]:
         covers = one["horizon"] or f"window {one['window']}"
         loosened = ", ".join(one["loosened"]) or "-"

@@ -36,7 +36,7 @@ def command(source: tuple[str, ...], as_json: bool, **given: Any) -> None:
 
 
 def _print(run: Simulation) -> None:
-    click.echo("release   recall targeted  suppressed  permuted  stale  order  breach before  after  seconds")
+    click.echo("release   recall targeted  suppressed  permuted  stale  order  surest before  after  seconds")
     for record in run.records:
         cost = record.cost
         click.echo(
@@ -46,7 +46,7 @@ def _print(run: Simulation) -> None:
         )
     click.echo(
         f"Mean over the later releases: recall {run.mean('recall'):.4f}, targeted {run.mean('targeted_recall'):.4f}; "
-        f"largest breach {run.max_breach:.4f} (true lists {run.max_breach_before:.4f}), delta {run.bound.delta}."
+        f"surest inference {run.max_breach:.4f} (true lists {run.max_breach_before:.4f}), delta {run.bound.delta}."
     )
 
 

@@ -41,11 +41,11 @@ def _print(verdict: HistoryVerdict) -> None:
 
     answer = verdict.to_json()
     reach = f"window {answer['window']}" if answer["horizon"] is None else f"horizon {answer['horizon']}"
-    breach = f"largest breach {answer['max_breach']:.4f}" if answer["pairs_checked"] else "no breach was measured"
     click.echo(
-        f"{answer['verdict']}: {breach}, delta {answer['delta']} "
-        f"({answer['evidence']}, {reach}), entries resting on at least {answer['min_support']} people."
+        f"{answer['verdict']}: {shared.surest(verdict)} ({answer['evidence']}, {reach}), entries resting on at least "
+        f"{answer['min_support']} people."
     )
+    _print_why_not(verdict)
     _print_looked(answer)
     for one in answer["violations"][:20]:
         click.echo(
@@ -66,6 +66,16 @@ def _print(verdict: HistoryVerdict) -> None:
             f"{one['above_delta']['rate']:.1%} of {one['above_delta']['n']} sampled moves, "
             f"at worst {one['max_breach']:.3f}{least}."
         )
+
+
+def _print_why_not(verdict: HistoryVerdict) -> None:
+    """Say why a check that found nothing wrong is no pass."""
+    if verdict.unpromising:
+        numbers = ", ".join(map(str, verdict.unpromising[:20]))
+        click.echo(f"Nothing was promised (release {numbers}): with delta 1 everything may be inferred, and with a "
+                   "support of 1 an entry may point at one person. There was nothing to prove.")  # fmt: skip
+    elif not verdict.n_entries:
+        click.echo("Nothing was checked: no release has a list.")
 
 
 def _print_looked(answer: dict[str, Any]) -> None:

@@ -81,7 +81,17 @@ def verify_next(
         n_pairs += 1
     largest = max(worst, key=lambda finding: finding.breach, default=None)
     few = unsupported(release, holders, bound.min_support)
-    return HistoryVerdict(bound, n_pairs, largest, tuple(violations), n_unknown, unsupported=few, n_releases=1)
+    return HistoryVerdict(
+        bound,
+        n_pairs,
+        largest,
+        tuple(violations),
+        n_unknown,
+        unsupported=few,
+        n_releases=1,
+        n_entries=release.lists.n_entries,
+        unpromising=(release.number,) if bound.promises_nothing else (),
+    )
 
 
 def _as_shown(release: ListRelease) -> ListRelease:
@@ -117,4 +127,6 @@ def _joined(verdicts: Sequence[HistoryVerdict], bound: BoundOptions) -> HistoryV
         sum(one.n_unknown for one in verdicts),
         unsupported=tuple(entry for one in verdicts for entry in one.unsupported),
         n_releases=len(verdicts),
+        n_entries=sum(one.n_entries for one in verdicts),
+        unpromising=tuple(number for one in verdicts for number in one.unpromising),
     )

@@ -95,16 +95,32 @@ class HistoryVerdict(Tabular):
     n_releases: int = 0  # whose lists were looked at
     coverage: Coverage | None = None  # how well ratings and history fit, if compared
     n_sealed: int = 0  # releases proved for the last time before somebody was forgotten, and not again
+    n_entries: int = 0  # of all these releases; where there is none, nothing was checked
+    unpromising: tuple[int, ...] = ()  # releases whose promise forbids nothing, so that none can be kept
 
     def __repr__(self) -> str:
-        largest = f"largest breach {self.max_breach:.4f} (delta {self.bound.delta:g})"
+        largest = f"surest inference {self.max_breach:.4f} (delta {self.bound.delta:g})"
         looked = (plural(self.n_releases, "release"), plural(self.n_pairs, "pair"))
-        return counted(self, "pass" if self.passed else "fail", *looked, largest)
+        return counted(self, self.word, *looked, largest)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether nothing was found that breaks the promise; a promise of nothing is always kept."""
+        return not self.violations and not self.n_unknown and not self.unsupported
+
+    @property
+    def word(self) -> str:
+        """The verdict: ``pass``, ``fail``, ``nothing promised`` or ``nothing checked``."""
+        if not self.is_kept:
+            return "fail"
+        if self.unpromising:
+            return "nothing promised"
+        return "pass" if self.n_entries else "nothing checked"
 
     @property
     def passed(self) -> bool:
-        """Whether the bound and the static rule hold."""
-        return not self.violations and not self.n_unknown and not self.unsupported
+        """Whether something was promised and looked at, and the bound and the static rule hold."""
+        return self.word == "pass"
 
     @property
     def max_breach(self) -> float:
@@ -122,11 +138,13 @@ class HistoryVerdict(Tabular):
     def to_json(self) -> dict[str, Any]:
         """Return the verdict and all findings, ready for JSON."""
         figures = {
-            "verdict": "pass" if self.passed else "fail",
+            "verdict": self.word,
             **self.bound.to_json(),
             "releases_checked": self.n_releases,
             "releases_sealed": self.n_sealed,
             "pairs_checked": self.n_pairs,
+            "entries": self.n_entries,
+            "nothing_promised": list(self.unpromising),
             "max_breach": self.max_breach,
             "worst": None if self.worst is None else self.worst.to_json(),
             "not_measured": self.n_unknown,

@@ -12,7 +12,7 @@ from recloak._related.verifier.findings import Unsupported
 def unsupported(release: ListRelease, holders: Holders, min_support: int) -> tuple[Unsupported, ...]:
     """Return the entries of a release with fewer co-raters than promised; a list with one has too few raters, too."""
     owners, places = np.nonzero(release.lists.items != EMPTY)
-    if min_support <= 1 or not len(owners):
+    if not len(owners):
         return ()
     entries, counts = release.lists.items[owners, places], np.zeros(len(owners), np.int64)
     more = ((holders.indptr, holders.users, holders.times), np.int64(holders.n_users), counts)
