@@ -69,6 +69,7 @@ def test_the_paper_is_repeated_on_other_data_beside_its_figures(tmp_path, capsys
     )
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert all(f"Figure {n}" in page for n in range(3, 10))
+    assert "the paper&#39;s rates and ours" in page
 
 
 @pytest.mark.data

@@ -91,7 +91,12 @@ def test_a_run_that_was_broken_off_goes_on_and_ends_in_one_page(source, tmp_path
     assert not set(done) & set(again[:-2])  # the last two are the printed algorithm
     assert figures["defaults"] == DEFAULTS
     page = (out / "report.html").read_text()
-    for heading in ("Which delta?", *(f"Figure {n}" for n in (4, 5, 6, 7)), "The printed algorithm"):
+    for heading in (
+        "Which delta?",
+        "Beside the paper",
+        *(f"Figure {n}" for n in (4, 5, 6, 7)),
+        "The printed algorithm",
+    ):
         assert heading in page
 
 

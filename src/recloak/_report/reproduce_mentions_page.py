@@ -14,12 +14,14 @@ from recloak._mentions.identification import identify
 from recloak._mentions.model import Identification, Mentions, mean
 from recloak._mentions.options import IdentifyOptions
 from recloak._ratings.model import Ratings
+from recloak._report.charts import Axis, Bars, bars
 from recloak._report.defences_page import clearing_trial, data_chart, mentions_chart, misdirection_chart
 from recloak._report.formats import percent, plural
 from recloak._report.identify_page import ALGORITHM_NAMES, bins_chart, rates_chart, reasons_chart
 from recloak._report.page import Account, Chapter, Page, PageVerdict, Provenance, Section, Table
 
 LEVELS = (1, 5, 10, 100)
+_SHARE = Axis("share", percent=True, low=0, high=1)
 _REASONS = (
     "Asking for those who rated every mention, by number of mentions: only the target is left (identified), too "
     "many are left (not narrow), none is (no one possible), or only others are (misdirected)."
@@ -132,13 +134,26 @@ def _single_table(reproduction: MentionsReproduction) -> Table:
     return Table(("Figure", "Paper", "Ours"), tuple(rows))
 
 
+def _paper_chart(identification: Identification) -> Bars:
+    """Return bars of the paper's rates beside ours, for those who are named outright."""
+    sides = {
+        "ours": [identification.algorithms[name].rate[0] for name in ALGORITHMS],
+        "paper": [RATES[name][0] for name in ALGORITHMS],
+    }
+    return bars(Axis("algorithm"), _SHARE, [ALGORITHM_NAMES[name] for name in ALGORITHMS], sides)
+
+
 def _attack_chapter(reproduction: MentionsReproduction) -> Chapter:
     identification, table = reproduction.identification, _rates_table(reproduction)
-    rates, bins = "The paper's rates and ours stand in the table.", "Named outright; more mentions tell more."
-    single = "What the paper says in words, and ours."
+    rates, bins = (
+        "Ours; the paper's stand in the table and below.",
+        "Named outright; more mentions tell more.",
+    )
+    single, beside = "What the paper says in words, and ours.", "How many are named outright (k = 1)."
     sections = (
         Section("Figure 3: why Set Intersection fails", _REASONS, "neither", reasons_chart(identification)),
         Section("Figure 4: k-identified by algorithm", rates, "lower", rates_chart(identification, ALGORITHMS), table),
+        Section("Figure 4: the paper's rates and ours", beside, "lower", _paper_chart(identification)),
         Section("Figure 5: by number of mentions", bins, "lower", bins_chart(identification)),
         Section("Single figures", single, "neither", None, _single_table(reproduction)),
     )

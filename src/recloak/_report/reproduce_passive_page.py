@@ -78,7 +78,7 @@ def passive_page(result: PassiveReproduction, *, source: str, provenance: Proven
         subtitle=f"{source}: {result.n_releases} releases; window 4, gap 5 %, delta 0.1, N = 5 unless varied",
         verdict=_verdict(result),
         facts=_facts(result),
-        chapters=(_recall_by_delta(result), *figures, *_printed(result)),
+        chapters=(_recall_by_delta(result), _claims(result), *figures, *_printed(result)),
         account=Account(_account(result), provenance),
     )
 
@@ -120,6 +120,29 @@ def _recall_by_delta(result: PassiveReproduction) -> Chapter:
     chart = _chart("delta", "Overall recall", curves, is_share=True)
     section = Section("Recall against delta", meaning, "higher", chart, _table("delta", curves, 3))
     return Chapter("Which delta?", _METHODS, sections=(section,))
+
+
+def _claims(result: PassiveReproduction) -> Chapter:
+    """Return what the paper says of its figures beside what was found here."""
+    perm, supp, noise = (result.default(name) for name in ("PERM, total", "SUPP, total", "RP"))
+    faster = supp.seconds / perm.seconds if perm.seconds else float("inf")
+    within = max(one.max_breach - run[3] for run, one in result.outcomes.items() if run[0] in SAFE_SERIES)
+    kept, spared = perm.recall - supp.recall, supp.suppressed - perm.suppressed
+    rows = (
+        ("PERM keeps more than SUPP", f"recall {perm.recall:.3f} against {supp.recall:.3f}", _held(kept > 0)),
+        ("PERM suppresses less", f"{perm.suppressed:.0f} against {supp.suppressed:.0f}", _held(spared > 0)),
+        ("RP keeps least", f"recall {noise.recall:.3f}", _held(noise.recall < min(perm.recall, supp.recall))),
+        ("With RP some are found out for sure", f"worst breach {noise.max_breach:.2f}", _held(noise.max_breach > 0.99)),
+        ("PERM and SUPP stay within delta", f"at most {within:+.3f} from delta", _held(within <= 0)),
+        ("PERM is at least twice as fast", f"{faster:.1f} times as fast", _held(faster >= 2)),
+    )  # fmt: skip
+    meaning = "The paper prints its figures as curves without values. These are its claims, at the default setting."
+    section = Section("The paper's claims, and ours", meaning, table=Table(("Claim", "Here", ""), rows, n_labels=3))
+    return Chapter("Beside the paper", sections=(section,))
+
+
+def _held(holds: bool) -> str:
+    return "as in the paper" if holds else "not so here"
 
 
 def _chapter(result: PassiveReproduction, figure: _Figure) -> Chapter:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from recloak._evaluation.model import Accuracy
 from recloak._evaluation.predictive_experiments import PredictiveReproduction
-from recloak._report.charts import Axis, bars, quantile_curve
+from recloak._report.charts import Axis, Bars, bars, quantile_curve
 from recloak._report.evaluate_page import mean_of_bins, twentieths
 from recloak._report.formats import count, decimals, percent
 from recloak._report.page import Account, Chapter, Page, PageVerdict, Provenance, Section, Table
@@ -56,6 +56,12 @@ def _label(name: str) -> str:
     return f"{kind.capitalize()} anonymization, k = {k}"
 
 
+def _short(name: str) -> str:
+    """Return a name short enough for the foot of a bar."""
+    kind, k = name.split()
+    return f"{kind}, {k}"
+
+
 def _cells(one: Accuracy, as_in_paper: float | None) -> tuple[str, str, str]:
     return (decimals(as_in_paper), decimals(one.rmse), percent(one.coverage))
 
@@ -71,7 +77,15 @@ def _table_1(result: PredictiveReproduction) -> Section:
     rows = [(*original, *_cells(result.original, result.original.rmse))]
     for name, one in result.releases.items():
         rows.append((_label(name), decimals(TARGET.get(name)), *_cells(one.target, one.as_in_paper)))
-    return Section("Table 1: target deviation", meaning, "lower", table=Table(head, tuple(rows)))
+    return Section("Table 1: target deviation", meaning, "lower", _deviations(result), Table(head, tuple(rows)))
+
+
+def _deviations(result: PredictiveReproduction) -> Bars:
+    """Return bars of the paper's target deviations beside ours, both counted as in the paper."""
+    known = [name for name in result.releases if name in TARGET]
+    ours = [result.releases[name].as_in_paper or 0.0 for name in known]
+    sides = {"ours": [result.original.rmse or 0.0, *ours], "paper": [ORIGINAL, *(TARGET[name] for name in known)]}
+    return bars(Axis("experiment"), Axis("RMSE", low=0), ["original", *(_short(name) for name in known)], sides)
 
 
 def _table_2(result: PredictiveReproduction) -> Section:
@@ -84,6 +98,7 @@ def _table_2(result: PredictiveReproduction) -> Section:
     shares = {
         "after padding": [after[place] for place in places],
         "before, of what is rated": [before.get(place, 0.0) / rated for place in places],
+        **_shares_of_the_paper(places),
     }
     chart = bars(Axis("rating"), Axis("share of the ratings", percent=True, low=0), places, shares)
     meaning = (
@@ -92,6 +107,17 @@ def _table_2(result: PredictiveReproduction) -> Section:
     )
     head = ("Rating", "Paper, before", "Ours, before", "Paper, after", "Ours, after")
     return Section("Table 2: histogram before and after padding", meaning, "neither", chart, Table(head, rows))
+
+
+def _shares_of_the_paper(places: list[str]) -> dict[str, list[float]]:
+    """Return the paper's two series, where the ratings are those of the paper, 1 to 5."""
+    if not set(places) <= AFTER.keys():
+        return {}
+    rated = 1 - BEFORE["not rated"]
+    return {
+        "after, paper": [AFTER[place] for place in places],
+        "before, paper": [BEFORE[place] / rated for place in places],
+    }
 
 
 def _share(values: Mapping[str, float], place: str) -> str:

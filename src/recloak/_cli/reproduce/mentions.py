@@ -25,4 +25,4 @@ def command(source: tuple[str, ...], table: str, out: Path, as_json: bool, **giv
     from recloak._library.reproduce_papers import reproduce_mentions
 
     made = reproduce_mentions(source_of(source, given), table, out, gather(IdentifyOptions, given))
-    report(made, lambda _: click.echo(f"The paper's figures and ours lie at {out / 'report.html'}."), as_json=as_json)
+    report(made, lambda _: click.echo(f"The paper's figures and ours are in {out / 'report.html'}."), as_json=as_json)

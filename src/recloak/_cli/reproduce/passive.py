@@ -27,4 +27,4 @@ def command(source: tuple[str, ...], out: Path, literal: bool, seed: int, as_jso
     from recloak._library.reproduce_papers import reproduce_passive
 
     found = reproduce_passive(source_of(source, given), out, literal=literal, seed=seed)
-    report(found, lambda _: click.echo(f"The paper's figures lie at {out / 'report.html'}."), as_json=as_json)
+    report(found, lambda _: click.echo(f"The paper's figures and ours are in {out / 'report.html'}."), as_json=as_json)

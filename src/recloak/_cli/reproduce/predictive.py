@@ -25,4 +25,4 @@ def command(source: Path, out: Path, seed: int | None, as_json: bool, **given: A
     from recloak._library.reproduce_papers import reproduce_predictive
 
     made = reproduce_predictive(source_of(source, given), out, gather(PredictiveOptions, given), seed)
-    report(made, lambda _: click.echo(f"The paper's figures and ours lie at {out / 'report.html'}."), as_json=as_json)
+    report(made, lambda _: click.echo(f"The paper's figures and ours are in {out / 'report.html'}."), as_json=as_json)
