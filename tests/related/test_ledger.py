@@ -204,6 +204,15 @@ def test_somebody_who_is_forgotten_stays_out_until_let_in_again(tmp_path, is_tex
         assert related.verify(store, names).passed
 
 
+def test_an_entry_leaves_when_those_who_held_both_are_forgotten(tmp_path):
+    """The last release's entries were taken over unchecked at a support of one."""
+    table = pl.DataFrame({"user": [1, 1, 2, 3], "item": [1, 2, 1, 2], "rating": [5, 5, 5, 5], "time": [1, 2, 3, 4]})
+    path = tmp_path / "lists.db"
+    assert len(related.publish(path, table, min_support=1, delta=0).lists) == 2
+    related.forget(path, 1)
+    assert len(related.publish(path, table, min_support=1, delta=0).lists) == 0
+
+
 def test_a_mark_is_not_made_where_none_is_wanted_and_all_can_be_let_in(store, tmp_path):
     assert not related.forget(store, TABLE["user"][0], keep_out=False).stays_out
     assert not (tmp_path / "lists.db.key").exists()

@@ -131,8 +131,6 @@ def _old_entries(observer: Observer, lists: NDArray[np.int32]) -> NDArray[np.int
     """Return the entries of the last release that still rest on enough people, for the lists that are not full."""
     is_short, least = (lists == EMPTY).any(axis=1), observer.bound.min_support
     old = np.where(is_short[:, None], observer.latest.items, EMPTY).astype(np.int32)
-    if least <= 1:
-        return old
     return np.where(has_support(old, observer.holders, observer.time, least), old, EMPTY).astype(np.int32)
 
 

@@ -64,6 +64,12 @@ class Ledger:
         """Return the number in `items` of every item of the ledger."""
         return _ranks(self.item_ids)
 
+    def is_held(self) -> NDArray[np.bool_]:
+        """Return of every item, by number, whether somebody holds it who was not forgotten."""
+        items = _joined([batch.items for batch in self.batches], np.int32)
+        held: NDArray[np.bool_] = np.bincount(items, minlength=len(self.item_ids)) > 0
+        return held
+
     def holders(self) -> Holders:
         """Return who holds which item since when; items are numbered as in `items`."""
         rank = self.ranks()

@@ -31,7 +31,7 @@ def require_source(
         _require_counts(history, ratings, records)
     if ledger is None:
         return None
-    last = _shown_items(history, records[-1])
+    last = _shown_items(history, records[-1], ledger)
     _require_items(history, _n_rated(ratings, last), len(last))
     arrived = arrivals(ledger, ratings)
     n_users = int(np.count_nonzero((arrived.users < ledger.n_users) & (ratings.activity > 0)))
@@ -59,7 +59,7 @@ def require_continued(
     numbers = arrived.items[ratings.popularity > 0]
     is_rated[numbers[numbers < len(is_rated)]] = True
     is_shown[lists.items[lists.items >= 0]] = True
-    shown = np.flatnonzero((is_shown | (lists.items >= 0).any(axis=1))[ledger.ranks()])
+    shown = np.flatnonzero((is_shown | (lists.items >= 0).any(axis=1))[ledger.ranks()] & ledger.is_held())
     _require_items(history, int(is_rated[shown].sum()), len(shown), hint=True)
 
 
@@ -78,9 +78,11 @@ def _not_of(history: History, why: str, *, hint: bool = False) -> SourceError:
     return SourceError(f"the ratings are not those of this history: {why}{more}", file=history.name)
 
 
-def _shown_items(history: History, last: ReleaseRecord) -> pl.Series:
+def _shown_items(history: History, last: ReleaseRecord, ledger: Ledger) -> pl.Series:
+    """Return the items of a release; without those whose holders were all forgotten since."""
     table = table_of(history, last.number)
-    return pl.concat([table["item"], table["related"]]).unique()
+    names = pl.concat([table["item"], table["related"]]).unique()
+    return names.filter(names.is_in(ledger.item_ids.filter(pl.Series(ledger.is_held())).implode()))
 
 
 def _n_rated(ratings: Ratings, names: pl.Series) -> int:
