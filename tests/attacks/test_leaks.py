@@ -228,6 +228,7 @@ def test_the_area_under_the_curve_is_the_share_of_pairs_in_order():
     assert share.low < share.rate < share.high
     assert auc_share(yes.astype(np.float32), no.astype(np.float32)) == share
     assert found_at(np.array([3.0, 5, 6]), np.arange(5.0), 0.2) == pytest.approx(2 / 3)
+    assert np.isnan(auc(np.array([1.0, np.nan]), no))  # what cannot be ranked is no success and no failure
 
 
 def test_cases_of_one_cluster_count_as_fewer_and_independent_ones_as_they_are():

@@ -2,10 +2,12 @@ import threading
 import time
 
 import numba
+import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from recloak._core import stopping
-from recloak._core.threads import in_shares, in_thread, workers
+from recloak._core.threads import in_shares, in_thread, one_blas_thread, workers
 
 
 @pytest.fixture(autouse=True)
@@ -63,3 +65,11 @@ def test_what_is_done_apart_gives_its_result_or_its_error():
     assert in_thread(max, 3, 5) == 5
     with pytest.raises(ZeroDivisionError):
         in_thread(divmod, 1, 0)
+
+
+def test_small_matrices_are_multiplied_in_one_thread():
+    assert np.ones((2, 2)).sum() == 4  # so that the library that multiplies is loaded
+    with threadpool_limits(2, user_api="blas"):
+        with one_blas_thread():
+            assert {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"} == {1}
+        assert {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"} == {2}

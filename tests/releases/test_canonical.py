@@ -286,3 +286,12 @@ def test_the_command_says_when_only_the_content_was_judged(tmp_path, capsys):
     assert "(content only: how the files are written was not judged)" in capsys.readouterr().out
     assert run(["verify", str(folder), "--content", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["content"] is True
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_checking_a_folder_imports_nothing_slow(tmp_path, text):
+    folder = write(tmp_path, text=text, layout="grouped")
+    code = "import sys, recloak; recloak.verify(sys.argv[1]); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=True)
+    assert "pyarrow" in done.stdout.split()
+    assert not {"pandas", "scipy.stats", "scipy.optimize"} & set(done.stdout.split())

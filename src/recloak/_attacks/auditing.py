@@ -19,6 +19,7 @@ from recloak._core.intervals import Share
 from recloak._core.logger import log
 from recloak._core.progress import task
 from recloak._core.randomness import Rng, randomness
+from recloak._core.threads import one_blas_thread
 from recloak._ratings.model import Ratings
 from recloak._ratings.value_kinds import RATINGS
 
@@ -57,7 +58,7 @@ def audit(
         named_by(gate, [blank for blank, _ in runs])  # a gate on nothing shows before the work, not after it
     accepted = require_acceptable(accept, [blank for blank, _ in runs])
     outcomes = []
-    with task("attacking", len(runs)) as advance:
+    with task("attacking", len(runs)) as advance, one_blas_thread():
         for blank, each in runs:
             outcomes.append(replace(run_attack(blank, each), seed=source.seed))
             advance(1)

@@ -19,7 +19,6 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.optimize
 import scipy.sparse
 from numpy.typing import NDArray
 
@@ -203,5 +202,7 @@ def _calibrated(
     if not len(judged):
         return 1 / (1 + np.exp(-odds))
     order = np.argsort(judged, kind="stable")
+    import scipy.optimize  # noqa: PLC0415 (slow to import, and no audit of a release comes here)
+
     fitted = scipy.optimize.isotonic_regression(right[order].astype(np.float64)).x
     return np.interp(odds, judged[order], fitted)

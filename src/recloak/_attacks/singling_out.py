@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from recloak._attacks.attack import Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings
@@ -88,7 +88,7 @@ def _padded(public: Public, people: _People, profiles: NDArray[np.int64]) -> NDA
     """Count whose surprises agree with a row's residuals more than one in 10 n would by chance: (n_rows, n_lines)."""
     surprises = people.values - item_means(public)[people.items]
     length = np.sqrt(np.maximum(people.sums(np.square(surprises)), 1e-9))
-    lines = float(norm.isf(RARITY / people.n_people)) * np.array(_STRICTER)
+    lines = -float(ndtri(RARITY / people.n_people)) * np.array(_STRICTER)
     count = []
     for residuals in fit_of(public).residuals(rows_of(public, profiles)):
         agreement = people.sums(surprises * residuals[people.items]) / length

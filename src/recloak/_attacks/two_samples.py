@@ -1,7 +1,6 @@
 """How well a score tells two kinds of cases apart: the area under the ROC curve, and what is found at few alarms."""
 
 import numpy as np
-import scipy.stats
 from numpy.typing import NDArray
 
 from recloak._core.errors import InputError
@@ -73,8 +72,15 @@ def _share_below(some: NDArray[np.floating], others: NDArray[np.floating]) -> ND
 
 
 def _ranks(scores: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return the ranks from 1 on; since scipy 1.18 those of 32-bit scores are 32-bit too, which loses digits."""
-    return np.asarray(scipy.stats.rankdata(scores.astype(np.float64)))
+    """Return the ranks from 1 on, equal scores sharing the mean of theirs; all are nan if one score is.
+
+    Not by ``scipy.stats``, which takes longer to import than many an audit takes to run.
+    """
+    if np.isnan(scores).any():
+        return np.full(len(scores), np.nan)
+    _, place, n_equal = np.unique(scores, return_inverse=True, return_counts=True)
+    last: NDArray[np.float64] = np.cumsum(n_equal) - (n_equal - 1) / 2
+    return last[place]
 
 
 def wider(share: Share, factor: float) -> Share:

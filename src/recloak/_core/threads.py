@@ -49,6 +49,21 @@ def in_thread(work: Callable[..., T], *arguments: Any) -> T:
         return pool.submit(work, *arguments).result()
 
 
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Multiply matrices in the calling thread alone: for small ones more threads only wait for each other, busily.
+
+    Without threadpoolctl nothing is limited, and only time is lost.
+    """
+    try:
+        from threadpoolctl import threadpool_limits  # noqa: PLC0415 (it looks through all loaded libraries)
+    except ImportError:
+        yield
+        return
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
 def in_shares(
     kernel: Callable[..., Any], n_tasks: int, *arguments: Any, little: int = _LITTLE, n_shares: int | None = None
 ) -> None:

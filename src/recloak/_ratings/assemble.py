@@ -21,7 +21,17 @@ from numpy.typing import NDArray
 
 from recloak._core import stopping
 from recloak._core.threads import n_threads, workers
-from recloak._ratings.sorting import MOST_COUNT, RECENT, count, distinct_few, scatter, sort_and_write, transpose_rows
+from recloak._ratings.sorting import (
+    MOST_COUNT,
+    RECENT,
+    count,
+    distinct_few,
+    scatter,
+    sort_records,
+    transpose_rows,
+    write_latest,
+    write_sums,
+)
 
 _BUCKET_ROWS = 1 << 14  # 256 kB of records and as much again to sort into: fits a core's cache
 _MAX_BUCKETS = 1 << 11  # more of them, and dealing loses more than sorting gains
@@ -221,8 +231,10 @@ def _sort_buckets(
     n, n_users = int(starts[-1]), _size(user_of)
     items, values = fresh(n, np.int32), fresh(n, np.uint32)
     times = fresh(0 if first is None else n, np.int64)
-    firsts_of = fresh(len(times) if adds_up else 0, np.int64)
+    first_times = fresh(len(times) if adds_up else 0, np.int64)
     activity = np.zeros(n_users, np.int64)
+    known_times = (times, first_times) if adds_up else (times,)
+    write = write_sums if adds_up else write_latest
     largest = int(np.diff(starts).max())
     rooms = threading.local()
 
@@ -231,9 +243,9 @@ def _sort_buckets(
         if not hasattr(rooms, "room"):
             rooms.room = np.empty((largest, 2), np.uint64)
         first_key = b << shift << item_bits
-        out = items[part], values[part], *(known[part] if len(known) else known for known in (times, firsts_of))
-        room, widths = rooms.room[: part.stop - part.start], (shift + item_bits, item_bits)
-        sort_and_write(records_of(b), room, first_key, *widths, first or 0, adds_up, user_of, *out, activity)
+        out = items[part], values[part], *(known[part] if len(known) else known for known in known_times)
+        records = sort_records(records_of(b), rooms.room[: part.stop - part.start], first_key, shift + item_bits)
+        write(records, item_bits, first or 0, user_of, *out, activity)
 
     in_threads(sort, range(len(starts) - 1))
     indptr = np.zeros(n_users + 1, np.int64)
@@ -241,10 +253,10 @@ def _sort_buckets(
     if indptr[-1] < n:
         below = np.arange(1, len(starts) - 1) << shift  # the first code of each bucket but the first
         firsts = np.concatenate(([0], user_of[below - 1] + 1, [n_users]))  # the first user of each, and the end
-        columns = (items, values, times, firsts_of)
-        items, values, times, firsts_of = (closed_up(column, starts, indptr[firsts]) for column in columns)
+        columns = (items, values, times, first_times)
+        items, values, times, first_times = (closed_up(column, starts, indptr[firsts]) for column in columns)
     numbers = values.astype(np.float32) if adds_up else values.view(np.float32)
-    return indptr, items, numbers, None if first is None else times, firsts_of if len(firsts_of) else None
+    return indptr, items, numbers, None if first is None else times, first_times if len(first_times) else None
 
 
 def fresh(n: int, kind: Any) -> NDArray[Any]:

@@ -67,13 +67,9 @@ def _ascends(records):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _digit_starts(records, first_key, n_passes, width):  # type: ignore[no-untyped-def]
-    """Count every digit of the keys in one sweep, and return where each digit's records begin in each pass."""
-    mask, first_key = np.uint64((1 << width) - 1), np.uint64(first_key)
-    starts = np.empty((n_passes, (1 << width) + 1), np.int64)
-    for p in range(n_passes):
-        for d in range((1 << width) + 1):
-            starts[p, d] = 0
+def _count_digits(records, first_key, width, starts):  # type: ignore[no-untyped-def]
+    """Count every digit of the keys in one sweep, and fill in where each digit's records begin in each pass."""
+    n_passes, mask, first_key = len(starts), np.uint64((1 << width) - 1), np.uint64(first_key)
     for r in range(len(records)):
         key = records[r, 0] - first_key
         for p in range(n_passes):
@@ -81,7 +77,6 @@ def _digit_starts(records, first_key, n_passes, width):  # type: ignore[no-untyp
     for p in range(n_passes):
         for d in range(1 << width):
             starts[p, d + 1] += starts[p, d]
-    return starts
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -96,27 +91,34 @@ def _radix_pass(source, target, first_key, shift, width, place):  # type: ignore
         target[p, 1] = source[r, 1]
 
 
+def sort_records(
+    records: NDArray[np.uint64], room: NDArray[np.uint64], first_key: int, bits: int
+) -> NDArray[np.uint64]:
+    """Return the records in the order of their keys, which lie within so many bits of the first.
+
+    They stand in their own memory or in ``room``; what is in order already is not moved.
+    """
+    n_passes = max(1, -(-bits // _DIGIT_BITS))
+    width = -(-bits // n_passes)
+    starts = np.zeros((n_passes, (1 << width) + 1), np.int64)
+    return room if _sort(records, room, first_key, width, starts) else records
+
+
 @njit(cache=True, nogil=True)
-def sort_and_write(  # type: ignore[no-untyped-def]  # noqa: PLR0917 (one pass over a bucket)
-    records, room, first_key, bits, item_bits, first, adds_up, user_of, items, values, times, firsts, activity
-):
-    """Sort a bucket by (user, item) and write it out; what is in order already is not moved."""
+def _sort(records, room, first_key, width, starts):  # type: ignore[no-untyped-def]
+    """Sort by one digit after the other, and return whether the last pass wrote into ``room``."""
+    if _ascends(records):
+        return False
+    _count_digits(records, first_key, width, starts)
     source, target = records, room
-    if not _ascends(records):
-        n_passes = (bits + _DIGIT_BITS - 1) // _DIGIT_BITS
-        width = (bits + n_passes - 1) // n_passes
-        starts = _digit_starts(records, first_key, n_passes, width)
-        for p in range(n_passes):
-            _radix_pass(source, target, first_key, p * width, width, starts[p])
-            source, target = target, source
-    if adds_up:
-        _write_sums(source, item_bits, first, user_of, items, values, times, firsts, activity)
-    else:
-        _write(source, item_bits, first, user_of, items, values, times, activity)
+    for p in range(len(starts)):
+        _radix_pass(source, target, first_key, p * width, width, starts[p])
+        source, target = target, source
+    return len(starts) % 2 == 1
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _write(records, item_bits, first, user_of, items, values, times, activity):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def write_latest(records, item_bits, first, user_of, items, values, times, activity):  # type: ignore[no-untyped-def]
     """Write sorted records by columns; of equal pairs the latest, which is the last among equal times."""
     up, low, low32 = np.uint64(item_bits), np.uint64((1 << item_bits) - 1), np.uint64(0xFFFFFFFF)
     timed, n = len(times) > 0, 0
@@ -134,8 +136,8 @@ def _write(records, item_bits, first, user_of, items, values, times, activity): 
             times[n - 1] = time
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _write_sums(records, item_bits, first, user_of, items, values, times, firsts, activity):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def write_sums(records, item_bits, first, user_of, items, values, times, first_times, activity):  # type: ignore[no-untyped-def]
     """Write sorted records by columns; equal pairs are added up, with the last and the first of their times."""
     up, low, low32 = np.uint64(item_bits), np.uint64((1 << item_bits) - 1), np.uint64(0xFFFFFFFF)
     timed, n = len(times) > 0, 0
@@ -145,14 +147,14 @@ def _write_sums(records, item_bits, first, user_of, items, values, times, firsts
             values[n - 1] = min(values[n - 1] + value, MOST_COUNT)
             if timed:
                 times[n - 1] = max(times[n - 1], time)
-                firsts[n - 1] = min(firsts[n - 1], time)
+                first_times[n - 1] = min(first_times[n - 1], time)
             continue
         activity[user_of[np.int64(records[r, 0] >> up)]] += 1
         items[n] = np.int32(records[r, 0] & low)
         values[n] = value
         if timed:
             times[n] = time
-            firsts[n] = time
+            first_times[n] = time
         n += 1
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from recloak._releases.model.release_format import BLOCK_CELLS
+from recloak._releases.verifier.arrow_arrays import arrow_numbers, arrow_texts
 from recloak._releases.verifier.page_values import read_codes, read_differences, read_runs
 from recloak._releases.verifier.parquet_structure import (
     BY_DICTIONARY,
@@ -178,7 +179,7 @@ def _labels(chunk: bytes, where: ChunkPlace, n_rows: int, grid: NDArray[np.float
 
 def _numbers(chunk: bytes, where: ChunkPlace, n_rows: int, bits: int) -> pa.Array:
     values = read_differences(_pages(chunk, where, n_rows, DIFFERENCES)[2], n_rows, bits)
-    return pa.array(values.astype(np.int32) if bits == 32 else values)
+    return arrow_numbers(values.astype(np.int32) if bits == 32 else values)
 
 
 def _texts(chunk: bytes, where: ChunkPlace, n_rows: int) -> pa.Array:
@@ -192,7 +193,7 @@ def _texts(chunk: bytes, where: ChunkPlace, n_rows: int) -> pa.Array:
     ascending = all(one < other for one, other in itertools.pairwise(texts))
     if place != len(dictionary) or not len(codes) or not ascending or not np.bincount(codes, minlength=n_texts).all():
         raise WrongTableError("a dictionary must hold the texts of its rows in order, each once, and no other")
-    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(texts, pa.string()))
+    return pa.DictionaryArray.from_arrays(arrow_numbers(codes.astype(np.int32)), arrow_texts(texts))
 
 
 def _decimals(chunk: bytes, where: ChunkPlace, n_rows: int) -> NDArray[np.float32]:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from recloak._releases.verifier.arrow_arrays import as_numpy
 from recloak._releases.verifier.claims import Claims, Part
 from recloak._releases.verifier.factor_claims import off_precision
 from recloak._releases.verifier.item_numbers import ItemNumbers
@@ -39,7 +40,7 @@ def look_at_groups(part: Part, claims: Claims, secret: bytes) -> FactorRows:
     names, marks, problems = [], [], []
     for own, numbers in _blocks(part, claims):
         problems += _precision_problems(part, claims, numbers)
-        names.append(own.to_numpy().astype(np.int64))
+        names.append(as_numpy(own).astype(np.int64))
         marks.append(_marks(numbers, secret))
     groups = np.concatenate(names) if names else np.empty(0, np.int64)
     first, last = (int(groups[0]), int(groups[-1])) if len(groups) else (0, 0)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
+from recloak._releases.verifier.arrow_arrays import as_numpy
 
 _EMPTY = -1
 _FIRST_ROOM = 1 << 15
@@ -50,7 +51,7 @@ class ItemNumbers:
         Raises ValueError where a dictionary names an item twice.
         """
         if pa.types.is_integer(column.type):
-            return self._encode_numbers(column.to_numpy())
+            return self._encode_numbers(as_numpy(column))
         return self._encode_texts(column if pa.types.is_dictionary(column.type) else column.dictionary_encode())
 
     def _encode_numbers(self, ids: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.integer]]:
@@ -79,7 +80,7 @@ class ItemNumbers:
         texts = column.dictionary.to_pylist()
         if len(set(texts)) < len(texts):
             raise ValueError("a dictionary of items names an item twice")
-        used = column.indices.to_numpy()
+        used = as_numpy(column.indices)
         for index in np.flatnonzero(np.bincount(used, minlength=len(texts))):
             self._texts.setdefault(texts[index], len(self._texts))
         numbers = np.array([self._texts.get(text, _EMPTY) for text in texts], np.int32)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from recloak._ratings.ids import IdMap
 from recloak._releases.model.statistics import STATISTICS
+from recloak._releases.verifier.arrow_arrays import as_numpy
 from recloak._releases.verifier.claims import Claims, Part, digest_of
 from recloak._releases.verifier.factor_parts import FactorRows, kind_of, look_at_groups, look_at_items
 from recloak._releases.verifier.item_numbers import ItemNumbers
@@ -156,4 +157,4 @@ def shown_cells(
             numbers = items.encode(ids)[0]
             if len(items) > len(known):
                 known = item_ids.encode(items.ids())
-            yield names.to_numpy(), known[numbers]
+            yield as_numpy(names), known[numbers]

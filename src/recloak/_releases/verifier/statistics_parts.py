@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from recloak._releases.model.statistics import ACTIVITY_FROM, MOST_LEVELS, MOST_PAIRED, STATISTICS
+from recloak._releases.verifier.arrow_arrays import as_numpy
 from recloak._releases.verifier.claims import Claims, Part
 from recloak._releases.verifier.item_numbers import ItemNumbers
 from recloak._releases.verifier.table_blocks import row_blocks
@@ -32,7 +33,7 @@ def look_at_statistics(part: Part, claims: Claims, items: ItemNumbers) -> tuple[
         for name in ("item", "other"):
             if name in columns:
                 items.encode(columns[name])
-        counts = np.asarray(block[-1])
+        counts = as_numpy(block[-1])
         if not 0 <= int(counts.min()) <= int(counts.max()) <= most:
             problems.append(f"{part.label} has a count that is not in 0 to {most}")
         n_rows += len(counts)

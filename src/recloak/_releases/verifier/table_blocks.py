@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from recloak._core.threads import workers
+from recloak._releases.verifier.arrow_arrays import as_numpy
 from recloak._releases.verifier.canonical_csv import CsvEcho
 from recloak._releases.verifier.canonical_parquet import Codes, Runs, canonical_blocks
 from recloak._releases.verifier.foreign_pages import require_small_pages
@@ -56,13 +57,13 @@ def cell_blocks(
             yield Cells(*block.values())
         return
     for names, items, labels in blocks(path, tuple(columns), canonical=canonical):
-        yield Cells(_runs_in(names.to_numpy()), items, labels.to_numpy())
+        yield Cells(_runs_in(as_numpy(names)), items, labels.to_numpy())
 
 
 def number_blocks(path: Path, columns: dict[str, str], *, canonical: bool) -> Iterator[list[NDArray[Any]]]:
     """Return the blocks of a table of numbers; raise `WrongTableError` or Arrow's errors."""
     for block in row_blocks(path, columns, canonical=canonical):
-        yield [np.asarray(values) for values in block]
+        yield [as_numpy(values) for values in block]
 
 
 def row_blocks(path: Path, columns: dict[str, str], *, canonical: bool) -> Iterator[list[Any]]:
