@@ -88,7 +88,7 @@ def test_links_and_insiders_gain_by_counts_where_rows_leak(ratings, seen):
 
 def test_an_attack_that_takes_drawn_rows_for_shared_ones_never_bounds_them(ratings, seen):
     _, folder = seen
-    found = recloak.audit(ratings, folder / "1", private=folder / "1-private", targets=20, known=(4,), seed=1)
+    found = recloak.audit(ratings, folder / "1", private=folder / "1-private", targets=100, known=(4,), seed=1)
     for one in found.outcomes:
         assert one.attack.drawn_rows or one.verdict != "bounded", one.name
     assert {one.name: one.verdict for one in found.outcomes}["structure"] == "not measured"

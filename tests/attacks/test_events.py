@@ -13,7 +13,7 @@ from recloak._attacks.event_links import _World, beliefs
 from recloak._attacks.model import Public
 from recloak._attacks.registry import own_attacks
 
-QUICK: dict[str, Any] = {"targets": 30, "known": (4,), "varied_at": 4, "seed": 1}
+QUICK: dict[str, Any] = {"targets": 120, "known": (4,), "varied_at": 4, "seed": 1}
 
 
 @pytest.fixture(scope="module")

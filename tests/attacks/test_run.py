@@ -22,7 +22,7 @@ from recloak._core.intervals import Share, wilson
 from recloak._core.randomness import randomness
 from recloak._ratings.model import Ratings, Scale
 
-OPTIONS = AuditOptions(targets=40, known=(1, 4), varied_at=4)
+OPTIONS = AuditOptions(targets=60, known=(1, 4), varied_at=4)
 
 
 @pytest.fixture(scope="module")
@@ -260,8 +260,11 @@ def outcome(**changes):
     return dataclasses.replace(plain, verdict="bounded", **changes)
 
 
-@pytest.mark.parametrize(("successes", "verdict"), [(0, "bounded"), (20, "bounded"), (26, "bounded"), (40, "breached")])
-def test_a_breach_needs_an_interval_above_the_bound(successes, verdict):
+@pytest.mark.parametrize(
+    ("successes", "verdict"),
+    [(0, "bounded"), (10, "bounded"), (15, "not measured"), (26, "not measured"), (40, "breached")],
+)
+def test_a_breach_needs_an_interval_above_the_bound_and_a_bound_one_below(successes, verdict):
     assert judge(wilson(successes, 100), 0.2) == verdict
 
 
@@ -281,14 +284,19 @@ def test_an_attack_below_its_own_baseline_reports_the_baseline_and_makes_nothing
     worse = audit_with(ratings, cells(200, 1000, 0.5)).outcomes[-1]
     assert (worse.verdict, worse.release.rate, worse.failed) == ("not measured", 0.5, False)
     assert "less than its own baseline" in worse.reason
-    by_chance = audit_with(ratings, cells(49, 100, 0.5)).outcomes[-1]
+    by_chance = audit_with(ratings, cells(980, 2000, 0.5)).outcomes[-1]
     assert (by_chance.verdict, by_chance.release.rate) == ("bounded", 0.5)
+    unclear = audit_with(ratings, cells(49, 100, 0.5)).outcomes[-1]
+    assert (unclear.verdict, unclear.release.rate, unclear.undecided) == ("not measured", 0.5, True)
     assert Audit((worse,), (), 1).verdict_on("inference") == "not measured"
 
 
 def test_a_line_beside_the_success_can_breach_by_itself(ratings):
-    quiet, loud = Line("quiet", wilson(10, 100), 0.1), Line("loud", wilson(60, 100), 0.1)
-    assert audit_with(ratings, cells(50, 100, 0.5, (quiet,))).outcomes[-1].verdict == "bounded"
+    quiet, loud = Line("quiet", wilson(100, 1000), 0.1), Line("loud", wilson(60, 100), 0.1)
+    assert audit_with(ratings, cells(1000, 2000, 0.5, (quiet,))).outcomes[-1].verdict == "bounded"
+    unclear = audit_with(ratings, cells(1000, 2000, 0.5, (Line("few", wilson(2, 20), 0.1),))).outcomes[-1]
+    assert (unclear.verdict, unclear.undecided) == ("not measured", True)
+    assert unclear.to_json()["also"]["few"]["verdict"] == "not measured"
     found = audit_with(ratings, cells(20, 100, 0.5, (quiet, loud))).outcomes[-1]
     assert found.verdict == "breached"
     assert found.to_json()["also"]["loud"]["verdict"] == "breached"
@@ -330,6 +338,7 @@ def test_a_line_below_its_own_baseline_reports_the_baseline_and_bounds_nothing()
     worse = Line("bets", wilson(10, 1000), 0.3).to_json(0.3 + MARGIN)
     assert (worse["rate"], worse["verdict"]) == (0.3, "not measured")
     assert "0.0100" in worse["reason"]
-    by_chance = Line("bets", wilson(29, 100), 0.3).to_json(0.3 + MARGIN)
+    by_chance = Line("bets", wilson(290, 1000), 0.3).to_json(0.3 + MARGIN)
     assert (by_chance["rate"], by_chance["verdict"]) == (0.3, "bounded")
+    assert Line("bets", wilson(29, 100), 0.3).to_json(0.3 + MARGIN)["verdict"] == "not measured"  # too wide
     assert "reason" not in Line("bets", wilson(31, 100), 0.3).to_json(0.3 + MARGIN)

@@ -17,6 +17,16 @@ from recloak._cli.main import run
 pytest.importorskip("cryptography")
 
 
+def settled(audit: dict[str, Any]) -> dict[str, Any]:
+    """Return an audit that could tell everything, as one of more people could: nothing open, singling out bounded."""
+    for one in audit["attacks"]:
+        if one["undecided"] or (one["criterion"] == "singling-out" and one["release"]):
+            one["release"] |= dict.fromkeys(("low", "rate", "high"), one["baseline"])
+            one |= {"verdict": f"bounded by {one['baseline']:.4f}", "undecided": False, "reason": "", "also": {}}
+    audit["criteria"]["singling-out"]["verdict"] = "bounded"
+    return audit
+
+
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("certificate")
@@ -25,8 +35,8 @@ def world(tmp_path_factory):
     write_release(source, folder / "other", seed=2)
     for name in ("owner", "stranger"):
         recloak.create_key(folder / f"{name}.key")
-    found = recloak.audit(source, folder / "released", targets=60, known=(2,), varied_at=2, seed=1)
-    (folder / "audit.json").write_text(json.dumps(found.to_json()))
+    found = recloak.audit(source, folder / "released", targets=60)
+    (folder / "audit.json").write_text(json.dumps(settled(found.to_json())))
     recloak.verify(
         folder / "released", certificate=folder / "page.html", audit=found, review="12 months", owner="Ann <Ltd>",
         key=folder / "owner.key",
@@ -296,6 +306,61 @@ def test_an_audit_that_was_edited_is_refused(world, tmp_path, edit, sentence):
     assert not (tmp_path / "new.html").exists()
 
 
+def wide_called_bounded(audit):
+    one = next(one for one in audit["attacks"] if one["name"] == "scoreboard")
+    one["release"]["high"] = one["bound"] + 0.1
+
+
+def moved(audit):
+    next(one for one in audit["attacks"] if one["name"] == "scoreboard")["criterion"] = "linkability"
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [(wide_called_bounded, "scoreboard may exceed its bound and is called bounded"), (moved, "is not the JSON of")],
+)
+def test_an_audit_that_bounds_by_the_middle_of_an_interval_or_moves_an_attack_is_refused(
+    world, tmp_path, edit, sentence
+):
+    test_an_audit_that_was_edited_is_refused(world, tmp_path, edit, sentence)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "told"),
+    [
+        (lambda one: one["name"] == "singling-out", "lacks singling-out."),
+        (lambda one: one["name"] == "likelihood", "lacks likelihood (1 known), likelihood (2 known), "),
+        (lambda one: (one["name"], one["known"]) == ("nearest", 16), "lacks nearest (16 known)."),
+        (lambda one: one["setting"] == "popular items", "lacks scoreboard (popular items)."),
+    ],
+)  # fmt: skip
+def test_a_run_that_was_taken_out_of_an_audit_is_missed(world, tmp_path, left_out, told):
+    audit = audit_of(world)
+    assert verdict_on(page_of(world, tmp_path, audit), "Singling out")[0] == "bounded"
+    audit["attacks"] = [one for one in audit["attacks"] if not left_out(one)]
+    verdict, why = verdict_on(page_of(world, tmp_path, audit), "Singling out")
+    assert verdict == "not measured"
+    assert told in why
+
+
+def test_an_attack_that_could_not_tell_leaves_its_criterion_open(world, tmp_path):
+    audit = audit_of(world)
+    one = next(one for one in audit["attacks"] if one["name"] == "singling-out")
+    one |= {"verdict": "not measured", "release": {**one["release"], "high": 0.9}}  # with or without "undecided"
+    with pytest.raises(recloak.InputError, match="by its attacks, singling out is not measured"):
+        page_of(world, tmp_path, audit)
+
+
+def test_a_certificate_repeats_how_targets_were_drawn(world, tmp_path):
+    audit = audit_of(world)
+    follows = page_of(world, tmp_path, audit).replace("\N{NO-BREAK SPACE}", " ")
+    assert "At most 60 targets for each attack; the seed that drew them follows from the release." in follows
+    chosen = page_of(world, tmp_path, {**audit, "seed": 7, "seed_from": "manifest"})
+    assert "the seed that drew them is 7, which the publisher chose." in chosen
+    unknown = page_of(world, tmp_path, {name: one for name, one in audit.items() if name != "targets"})
+    assert "How many targets were drawn, and by which seed, is not known." in unknown
+
+
 def test_what_the_owner_accepts_is_still_a_breach(world, tmp_path):
     audit = audit_of(world)
     audit |= {"accepted": [one["name"] for one in audit["attacks"]], "not_accepted": []}
@@ -330,7 +395,7 @@ def test_few_people_bound_nothing(world, tmp_path, n, told):
 
 
 def test_an_audit_of_one_target_is_not_green(world, tmp_path):
-    found = recloak.audit(next(world.glob("*.csv")), world / "released", targets=1, known=(2,), varied_at=2, seed=1)
+    found = recloak.audit(next(world.glob("*.csv")), world / "released", targets=1)
     page = page_of(world, tmp_path, found.to_json())
     assert verdict_on(page, "Singling out")[0] == "not measured"
     assert ">bounded<" not in page

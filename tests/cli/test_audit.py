@@ -14,7 +14,7 @@ from recloak._ratings.readers import read
 from recloak._releases.options import PadOptions
 from recloak._releases.publishing import publish
 
-FEW = ["--targets", "30", "--varied-at", "4", "--seed", "3"]
+FEW = ["--targets", "60", "--varied-at", "4", "--seed", "3"]
 
 
 @pytest.fixture(scope="module")

@@ -64,12 +64,11 @@ def test_what_the_owner_gives_is_attacked_with(source, old, tmp_path):
     (tmp_path / "items.txt").write_text("0\n1\n2\n")
     strangers = source.filter(pl.col("user") < 40).with_columns(pl.col("user") + 10_000)
     found = recloak.audit(
-        source, old, targets=60, known=[4], varied_at=4, seed=1, held_out=strangers, mentions=source.head(500),
+        source, old, targets=100, known=[4], varied_at=4, seed=1, held_out=strangers, mentions=source.head(500),
         attribute=tmp_path / "value.csv", sensitive=tmp_path / "items.txt",
     )  # fmt: skip
-    told = verdicts(found)
     for name in ("attribute", "sensitive", "public-mentions"):
-        assert told[name] <= {"breached", "bounded"}
+        assert all(one.release is not None for one in found.outcomes if one.name == name)
     assert not found.failures
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["criteria"]
 

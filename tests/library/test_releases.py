@@ -9,7 +9,7 @@ import recloak
 from recloak._releases.release import FolderRelease
 from tests.releases.helpers import some_ratings
 
-FEW: dict[str, Any] = {"targets": 9, "known": (2,), "varied_at": 2, "seed": 1}
+FEW: dict[str, Any] = {"targets": 40, "known": (2,), "varied_at": 2, "seed": 1}
 
 
 @pytest.fixture(scope="module")

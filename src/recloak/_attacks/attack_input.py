@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from recloak._attacks.attack import Attack, Kind, Varied
 from recloak._attacks.knowledge import draw_clues
-from recloak._attacks.model import Clues, Hits, Knowledge, Line, Public
-from recloak._attacks.options import AuditOptions
+from recloak._attacks.model import Clues, Hits, Knowledge, Line, Public, share_of_chances
+from recloak._attacks.options import DEFAULT_TARGETS, AuditOptions
 from recloak._attacks.public_view import ReleaseView
-from recloak._core.intervals import wilson
 from recloak._core.randomness import Randomness
 from recloak._core.results import sizes_only
 from recloak._ratings.model import Ratings
@@ -144,6 +143,10 @@ class AttackInput:
         """People who are not in the release, where the owner gave some."""
         return self.owner.held_out
 
+    def most(self, usual: int) -> int:
+        """Return the most targets of a costly attack: the usual number, more where more targets are asked for."""
+        return usual * max(self.options.targets, DEFAULT_TARGETS) // DEFAULT_TARGETS
+
     def targets(self) -> NDArray[np.int64]:
         """Draw the targets of the attacks that need no clues."""
         n = min(self.options.targets, self.ratings.n_users)
@@ -156,9 +159,14 @@ class AttackInput:
         n_targets = self.options.targets if most is None else min(most, self.options.targets)
         return draw_clues(self.ratings, self.knowledge, n_targets=n_targets, rng=self.randomness)
 
-    def found(self, right: float, tried: int, *, baseline: float | None = None, **details: Any) -> Findings:
-        """Return findings on the release: so many of the tries were right."""
-        return Findings(Hits(user=wilson(right, tried), details=details), baseline=baseline)
+    def found(
+        self, right: float, tried: int, *, baseline: float | None = None, most: float = 1.0, **details: Any
+    ) -> Findings:
+        """Return findings on the release: so many of the tries were right.
+
+        ``right`` may add up chances, none of them above ``most``: one in k where a guess falls on one of k people.
+        """
+        return Findings(Hits(user=share_of_chances(right, tried, most), details=details), baseline=baseline)
 
 
 def on_both_sides(attack: Callable[[Public, Clues], Hits]) -> Callable[[AttackInput], Findings]:

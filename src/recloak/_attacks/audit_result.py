@@ -1,13 +1,14 @@
 """What an audit comes to: every outcome, the gates, a table of criteria by actors, and one verdict.
 
 One vocabulary throughout. *breached*: an attack got further than promised, or than its baseline allows, or a gate is
-closed. *not measured*: nothing can be said, because no attack looked, one that names people could not be run, or any
-broke down. *bounded*: attacks looked and none got further. *not applicable*: an attack makes no sense for what the
-source holds; it says nothing, good or bad.
+closed. *not measured*: nothing can be said, because no attack looked, one that names people could not be run, any broke
+down, or any was tried on too few people to tell. *bounded*: attacks looked and none got further. *not applicable*: an
+attack makes no sense for what the source holds; it says nothing, good or bad.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,10 +16,19 @@ from typing import TYPE_CHECKING, Any, Literal
 from recloak._attacks.attack import ACTORS, CRITERIA, Kind
 from recloak._attacks.gate import Passage
 from recloak._attacks.model import Outcome, Verdict
+from recloak._attacks.options import DEFAULT_TARGETS
 from recloak._core.results import Result, counted, plural, table_of
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+def seed_of_release(manifest_sha256: str) -> int:
+    """Return the seed of an audit that nobody chose: it follows from the release.
+
+    Whoever looks for targets that make a release look good would have to publish it again for each seed.
+    """
+    return int.from_bytes(hashlib.sha256(f"recloak audit {manifest_sha256}".encode()).digest()[:16], "big")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -39,12 +49,16 @@ class Audit(Result):
         What the release is good for, where a probe was given.
     manifest_sha256 : str or None
         The hash of the manifest of the release that was attacked; None for a release in memory.
+    targets : int
+        How many targets were drawn for each attack, at most.
+    seed_from : str
+        ``manifest`` where the seed follows from the release, so that nobody chose it; else ``caller``.
 
     Examples
     --------
     >>> import recloak
     >>> ratings = recloak.synth(users=30, items=20, ratings=200, seed=1)
-    >>> found = recloak.audit(ratings, recloak.publish(ratings, k=3, seed=1), targets=9, known=[2], varied_at=2, seed=1)
+    >>> found = recloak.audit(ratings, recloak.publish(ratings, k=3, seed=1), known=[2], varied_at=2)
     >>> found.verdict, found.promise, len(found.to_polars())
     ('breached', 'pass', 39)
     """
@@ -55,6 +69,8 @@ class Audit(Result):
     evaluation: Result | None = None
     accepted: tuple[str, ...] = ()
     manifest_sha256: str | None = None
+    targets: int = DEFAULT_TARGETS
+    seed_from: Literal["manifest", "caller"] = "caller"
 
     def __repr__(self) -> str:
         breached = sum(one.verdict == "breached" for one in self.outcomes)
@@ -121,7 +137,7 @@ class Audit(Result):
         about = taken
         if any(one.verdict == "breached" for one in about):
             return "breached"
-        broken = any(one in self.failures or (one.identifies and one.verdict == "not measured") for one in about)
+        broken = any(one in self.failures or _blocks(one) for one in about)
         return "not measured" if broken or all(one.verdict == "not measured" for one in about) else "bounded"
 
     @property
@@ -157,7 +173,10 @@ class Audit(Result):
         overall: dict[str, Any] = {"verdict": self.verdict, "promise": self.promise, "criteria": self.criteria}
         overall |= {"acceptable": self.acceptable, "accepted": list(self.accepted), "not_accepted": self.not_accepted}
         overall |= {"manifest_sha256": self.manifest_sha256}
-        return {**overall, "attacks": attacks, "gates": gates, "seed": self.seed, **useful}
+        return {**overall, "attacks": attacks, "gates": gates, **self._how(), **useful}
+
+    def _how(self) -> dict[str, Any]:
+        return {"seed": self.seed, "seed_from": self.seed_from, "targets": self.targets}
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each attack: success on the original and on the release, with 95 % intervals."""
@@ -174,6 +193,11 @@ class Audit(Result):
             about = {"attack": one.name, "known": one.known, "setting": one.setting}
             about |= {"criterion": one.attack.criterion, "actor": one.attack.actor}
             yield {**about, **rates, "baseline": one.baseline, "bound": one.bound, "verdict": one.verdict}
+
+
+def _blocks(one: Outcome) -> bool:
+    """Return whether an outcome leaves a criterion open: it was tried and cannot tell, or names people and was not."""
+    return one.undecided or (one.identifies and one.verdict == "not measured")
 
 
 def _worst(verdicts: list[Verdict]) -> Verdict:

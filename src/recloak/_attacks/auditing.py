@@ -1,18 +1,18 @@
 """Run every attack on the original and on a release, side by side."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from recloak._attacks import registry
-from recloak._attacks.attack import NEEDS, NO_NUMBERS, Attack, Kind, Varied
+from recloak._attacks.attack import NEEDS, NO_NUMBERS, Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings, OwnerKnowledge
 from recloak._attacks.audit_result import Audit
 from recloak._attacks.gate import Gate, named_by, pass_gate, require_acceptable
-from recloak._attacks.model import MARGIN, Hits, Knowledge, Line, Outcome, at_baseline, judge
+from recloak._attacks.judging import drawn_again, with_verdict
+from recloak._attacks.model import MARGIN, ROUNDING, Hits, Line, Outcome
 from recloak._attacks.options import AuditOptions
+from recloak._attacks.planning import AuditShape, variations
 from recloak._attacks.public_view import ReleaseView, see_original
 from recloak._core.errors import InputError, OptionError
 from recloak._core.intervals import Share
@@ -21,10 +21,7 @@ from recloak._core.progress import task
 from recloak._core.randomness import Rng, randomness
 from recloak._core.threads import one_blas_thread
 from recloak._ratings.model import Ratings
-from recloak._ratings.value_kinds import RATINGS
 
-DEEP = (4, 8, 16, 32)
-_ROUNDING = 1e-9
 _SHARED_ROWS = "the attack takes drawn rows for rows that a group shares, so what it does not find proves nothing"
 
 
@@ -63,7 +60,7 @@ def audit(
             outcomes.append(replace(run_attack(blank, each), seed=source.seed))
             advance(1)
     passages = tuple(pass_gate(gate, outcomes) for gate in gates)
-    return Audit(tuple(outcomes), passages, source.seed, accepted=accepted)
+    return Audit(tuple(outcomes), passages, source.seed, accepted=accepted, targets=given.options.targets)
 
 
 def planned_runs(given: AttackInput, attacks: Sequence[Attack]) -> list[tuple[Outcome, AttackInput]]:
@@ -71,56 +68,14 @@ def planned_runs(given: AttackInput, attacks: Sequence[Attack]) -> list[tuple[Ou
 
     First all attacks with the first number of known items, then all with the next; everything else comes last.
     """
-    possible = [one for one in attacks if "release" not in given.missing(one.needs) and _is_planned(one, given)]
-    runs = [(place, attack, each) for attack in possible for place, each in _variations(attack, given)]
-    return [(_blank(attack, each), each) for _, attack, each in sorted(runs, key=lambda run: run[0])]
-
-
-def _is_planned(attack: Attack, given: AttackInput) -> bool:
-    """Return whether an attack has a place in the audit; what is for purchases and plays alone has none for ratings."""
-    return given.ratings.kind is not RATINGS or RATINGS.name in attack.values
-
-
-def _variations(attack: Attack, given: AttackInput) -> Iterator[tuple[int, AttackInput]]:
-    """Yield what each run of an attack is given, with its place among the numbers of known items."""
-    options, last = given.options, len(given.options.known)
-    if attack.varied in (Varied.KNOWN, Varied.SETTINGS):
-        for place, known in enumerate(options.known):
-            yield place, replace(given, knowledge=Knowledge(known=known))
-    if attack.varied is Varied.SETTINGS:
-        for setting, knowledge in _settings(given):
-            yield last, replace(given, knowledge=knowledge, setting=setting)
-    if attack.varied is Varied.ONE_KNOWN:
-        yield last, replace(given, knowledge=Knowledge(known=options.varied_at))
-    if attack.varied is Varied.DEEP:
-        everything = int(np.diff(given.ratings.indptr).max(initial=1))
-        for place, known in enumerate(DEEP):
-            yield place, replace(given, knowledge=Knowledge(known=known))
-        yield last, replace(given, knowledge=Knowledge(known=max(everything, 1)), setting="all ratings known")
-    if attack.varied is Varied.COLLUDERS:
-        for colluders in sorted({1, 2, max(given.k - 1, 1)}):
-            yield last, replace(given, colluders=colluders)
-    if attack.varied is Varied.ONCE:
-        yield last, given
-
-
-def _settings(given: AttackInput) -> Iterator[tuple[str, Knowledge]]:
-    """Vary one thing at a time about the adversary's knowledge."""
-    known, wrong = given.options.varied_at, max(given.options.varied_at // 4, 1)
-    yield "popular items", Knowledge(known=known, drawn="popular")
-    if given.ratings.n_items > 100:
-        yield "outside the top 100", Knowledge(known=known, drawn="rare-100")
-    if given.ratings.n_items > 500:
-        yield "outside the top 500", Knowledge(known=known, drawn="rare-500")
-    plural = "s" if wrong > 1 else ""
-    if given.ratings.kind.varies:
-        yield "ratings off by a step", Knowledge(known=known, noise=1)
-        yield f"{wrong} rating{plural} wrong", Knowledge(known=known, wrong_ratings=wrong)
-    yield f"{wrong} item{plural} wrong", Knowledge(known=known, wrong_items=wrong)
-    if given.ratings.times is not None:
-        yield "exact times", Knowledge(known=known, days=0)
-        yield "times within 3 days", Knowledge(known=known, days=3)
-        yield "times within 14 days", Knowledge(known=known, days=14)
+    possible = [one for one in attacks if "release" not in given.missing(one.needs)]
+    shape = AuditShape.of(given.ratings, given.k)
+    runs = [(attack, run) for attack in possible for run in variations(attack, shape, given.options)]
+    each = [
+        (attack, replace(given, knowledge=run.knowledge, colluders=run.colluders, setting=run.setting))
+        for attack, run in sorted(runs, key=lambda one: one[1].place)
+    ]
+    return [(_blank(attack, one), one) for attack, one in each]
 
 
 def _blank(attack: Attack, given: AttackInput) -> Outcome:
@@ -162,7 +117,10 @@ def run_attack(blank: Outcome, given: AttackInput) -> Outcome:
     if missing:
         return replace(blank, reason=NEEDS[missing[0]])
     try:
-        return _judged(blank, given, blank.attack.run(given))
+        found = blank.attack.run(given)
+        outcome = _judged(blank, given, found)
+        more = drawn_again(blank.attack, given, found) if outcome.undecided else None
+        return outcome if more is None else _judged(blank, given, more)
     except (Exception, SystemExit) as error:  # every failure must end as "not measured"
         failed = isinstance(error, OptionError) or not isinstance(error, InputError)
         say = log.warning if failed else log.info
@@ -195,27 +153,10 @@ def _judged(blank: Outcome, given: AttackInput, found: Findings) -> Outcome:
     release = found.release
     measured = replace(measured, lines=_checked_lines(found), people=release.people)
     _require_possible(blank.attack, given, _checked(release))
-    judged = _with_verdict(replace(measured, release=release.user, group=release.group, control=release.control))
+    judged = with_verdict(replace(measured, release=release.user, group=release.group, control=release.control), given)
     if given.release.drawn is not None and not blank.attack.drawn_rows and judged.verdict == "bounded":
         return replace(judged, verdict="not measured", reason=_SHARED_ROWS)
     return judged
-
-
-def _with_verdict(measured: Outcome) -> Outcome:
-    """Judge an attack by its success and by its lines; one that does worse than its own baseline says nothing.
-
-    Somebody who guesses without the release does better then, so the baseline is what is reported.
-    """
-    share, bound = measured.release, measured.bound
-    assert share is not None
-    assert bound is not None
-    verdicts = {judge(share, bound), *(judge(line.share, line.baseline + MARGIN) for line in measured.lines)}
-    if "breached" in verdicts:
-        return replace(measured, verdict="breached")
-    if measured.attack.kind is Kind.TELLS_CELLS and share.rate < measured.baseline:
-        shown, verdict, reason = at_baseline(share, measured.baseline)
-        return replace(measured, verdict=verdict, release=shown, reason=reason)
-    return replace(measured, verdict="bounded")
 
 
 def _checked_lines(found: Findings) -> tuple[Line, ...]:
@@ -250,6 +191,6 @@ def _checked(hits: Hits | None) -> Share | None:
     if hits is None:
         return None
     ends = (0.0, hits.user.low, hits.user.rate, hits.user.high, 1.0)
-    if not all(low <= high + _ROUNDING for low, high in itertools.pairwise(ends)):  # false where one is nan
+    if not all(low <= high + ROUNDING for low, high in itertools.pairwise(ends)):  # false where one is nan
         raise FindingError(f"a share must lie between 0 and 1 and inside its interval, got {hits.user}")
     return hits.user

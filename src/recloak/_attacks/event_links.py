@@ -128,7 +128,7 @@ def _blind(world: _World, targets: NDArray[np.integer], allowed: NDArray[np.bool
 
 
 def _targets(given: AttackInput) -> NDArray[np.int64]:
-    return np.sort(given.randomness.stream("event insiders").permutation(given.targets())[:_MOST_TARGETS])
+    return np.sort(given.randomness.stream("event insiders").permutation(given.targets())[: given.most(_MOST_TARGETS)])
 
 
 def _run_insiders(given: AttackInput) -> Findings:

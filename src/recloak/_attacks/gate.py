@@ -75,7 +75,12 @@ def pass_gate(gate: Gate, outcomes: Iterable[Outcome]) -> Passage:
 
 
 def _proves_nothing(one: Outcome) -> bool:
-    """Return whether a figure is no bound; an attack below its own baseline reports the baseline, which is one."""
+    """Return whether a figure is no bound; one that lies around the usual limit still has an upper end.
+
+    An attack below its own baseline reports the baseline, which is a bound too.
+    """
+    if one.undecided:
+        return False
     at_baseline = one.release is not None and one.release.rate == one.baseline and not one.identifies
     return one.verdict == "not measured" and not at_baseline
 

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from recloak._attacks.attack import Attack, Kind, Varied
 from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.group_likelihood import GroupModel, group_model_of, score_groups
-from recloak._attacks.model import Clues, Hits, People, expected_share
+from recloak._attacks.model import Clues, Hits, People, expected_share, most_named
 
 PRESENCE = 0.5  # weight of the evidence of presence beside that of taste; best on MovieLens-1M in both modes
 _MOST_SCORED = 500_000_000  # cells scored for one number of known items; beyond, fewer targets
@@ -18,7 +18,9 @@ def find_group(model: GroupModel, clues: Clues) -> Hits:
     chances = np.array([_chance(model, clues, target) for target in range(clues.n_targets)])  # of the group
     sizes = model.public.weights[model.public.owner[clues.targets]]
     named = chances / np.maximum(sizes, 1)
-    return Hits(expected_share(named), expected_share(chances), people=People(clues.targets, named))
+    return Hits(
+        expected_share(named, most_named(model.public)), expected_share(chances), people=People(clues.targets, named)
+    )
 
 
 def _chance(model: GroupModel, clues: Clues, target: int) -> float:

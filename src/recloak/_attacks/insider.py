@@ -266,7 +266,7 @@ def _rules(manifest: dict[str, Any]) -> tuple[int, ...]:
 
 def _run(given: AttackInput) -> Findings:
     assert given.release is not None
-    targets = np.sort(given.randomness.stream("insider").permutation(given.targets())[:_MOST_TARGETS])
+    targets = np.sort(given.randomness.stream("insider").permutation(given.targets())[: given.most(_MOST_TARGETS)])
     public, colluders = given.public_release(), given.colluders or 1
     each = [
         insider(public, given.ratings, targets, colluders=colluders, min_raters=rule, rng=given.randomness)

@@ -186,7 +186,7 @@ def _run(given: AttackInput) -> Findings:
     if not model.public.is_complete:
         raise InputError("rows of a release that is not complete are not fitted")
     stream = given.randomness.stream("insider-fit", given.colluders or 1)
-    targets = np.sort(stream.permutation(given.targets())[:_MOST_TARGETS])
+    targets = np.sort(stream.permutation(given.targets())[: given.most(_MOST_TARGETS)])
     who, colluders = insiders_of(model, given.ratings), given.colluders or 1
     hits, baseline, line = insider_fit(who, targets, k=given.k, colluders=colluders, stream=stream)
     return Findings(hits, baseline=baseline, lines=(line,))

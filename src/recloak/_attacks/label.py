@@ -7,18 +7,18 @@ success of 0 % there proves nothing. The tolerant attacker accepts labels within
 from recloak._attacks.attack import WITH_NUMBERS
 from recloak._attacks.attack_input import naming_attack
 from recloak._attacks.clue_matching import match
-from recloak._attacks.model import Clues, Hits, Public, step_of
+from recloak._attacks.model import Clues, Hits, Public, most_named, step_of
 from recloak._attacks.structure import by_containment
 
 
 def label(public: Public, clues: Clues) -> Hits:
     """Attack by exact agreement of every known rating."""
-    return by_containment(match(public, clues, 0.0))
+    return by_containment(match(public, clues, 0.0), most_named(public))
 
 
 def label_tolerant(public: Public, clues: Clues) -> Hits:
     """Attack by agreement within one step of the scale."""
-    return by_containment(match(public, clues, step_of(public.scale)))
+    return by_containment(match(public, clues, step_of(public.scale)), most_named(public))
 
 
 ATTACKS = (

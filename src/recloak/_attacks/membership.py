@@ -173,7 +173,7 @@ def _run(given: AttackInput) -> Findings:
         each = min(known, given.ratings.n_ratings / given.ratings.n_users) * model.public.n_profiles
         most = min(most, int(np.clip(_MOST_SCORED / each, _FEWEST_SCORED, _MOST_TARGETS)))
     stream = given.randomness.stream("membership", known)
-    targets = np.sort(stream.permutation(given.targets())[:most])
+    targets = np.sort(stream.permutation(given.targets())[: given.most(most)])
     hits, lines = membership(model, given.ratings, targets, known=known, stream=stream, held_out=given.held_out)
     return Findings(hits, baseline=0.5, lines=lines)
 

@@ -22,6 +22,8 @@ RISK_QUANTILES = (0.5, 0.9, 0.99)
 PERSONAL_RISKS = ("membership", "group-8", "group-16")  # what a frontier measures also where there are no groups
 MARGIN = 0.05  # an attack that does not identify has breached a release when it beats its baseline by more than this
 
+ROUNDING = 1e-9  # of shares that equal their bound, as one in k does
+
 Verdict = Literal["breached", "bounded", "not measured", "not applicable"]
 
 
@@ -174,14 +176,14 @@ def coded(labels: NDArray[np.float32]) -> tuple[NDArray[np.unsignedinteger], NDA
     return codes, values.astype(np.float32)
 
 
-def at_baseline(share: Share, baseline: float) -> tuple[Share, Verdict, str]:
+def at_baseline(share: Share, baseline: float, bound: float) -> tuple[Share, Verdict, str]:
     """Return what is reported of an attack that does worse than its own baseline: the baseline, the verdict and why.
 
     Somebody who guesses without the release does better. If that is no chance the attack shows nothing at all.
     """
     shown = Share(baseline, min(share.low, baseline), max(share.high, baseline), share.n)
     reason = f"the attack got {share.rate:.4f}, less than its own baseline, which is reported instead"
-    return shown, "not measured" if share.high < baseline else "bounded", reason
+    return shown, "not measured" if share.high < baseline else judge(shown, bound), reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,7 @@ class Line:
         """Return the line as plain values, judged by a bound; one below its baseline says so and bounds nothing."""
         share, verdict, reason = self.share, judge(self.share, bound), ""
         if share.rate < self.baseline:
-            share, verdict, reason = at_baseline(share, self.baseline)
+            share, verdict, reason = at_baseline(share, self.baseline, bound)
         told = {**share.to_json(), "baseline": self.baseline, "bound": bound, "verdict": verdict}
         return {**told, "reason": reason} if reason else told
 
@@ -235,6 +237,7 @@ class Outcome:
     seed: int | None = None
     setting: str = "plain"  # which variation of the knowledge
     details: dict[str, Any] = field(default_factory=dict)
+    undecided: bool = False  # whether it was tried and cannot tell: too few targets, or the bound lies in its interval
     failed: bool = False  # whether it should have been measured and could not: then nothing is called bounded
     lines: tuple[Line, ...] = ()  # further figures, each of which can breach the release
     people: People | None = None  # the risk of each person attacked
@@ -276,6 +279,7 @@ class Outcome:
             "baseline": self.baseline,
             "bound": self.bound,
             "verdict": self.in_words,
+            "undecided": self.undecided,
             "reason": self.reason,
             "seed": self.seed,
             "details": self.details,
@@ -285,10 +289,15 @@ class Outcome:
 
 
 def judge(release: Share | None, bound: float) -> Verdict:
-    """Call a release breached when even the lower end of its interval exceeds the bound; never call silence safe."""
+    """Call a release breached when even the lower end exceeds the bound, and bounded when even the upper end does not.
+
+    In between, and where nothing was measured, nothing can be said.
+    """
     if release is None:
         return "not measured"
-    return "breached" if release.low > bound + 1e-12 else "bounded"
+    if release.low > bound + ROUNDING:
+        return "breached"
+    return "bounded" if release.high <= bound + ROUNDING else "not measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +311,22 @@ class Hits:
     people: People | None = None
 
 
-def expected_share(chances: NDArray[np.float64]) -> Share:
-    """Return the share of targets hit, where each is hit with its own probability (ties are broken at random)."""
-    return wilson(float(chances.sum()), len(chances))
+def expected_share(chances: NDArray[np.float64], most: float = 1.0) -> Share:
+    """Return the share of targets hit, where each is hit with its own probability (ties are broken at random).
+
+    Nobody is hit with more than ``most``, such as one in k where k people share a row. The interval is then that of the
+    chances divided by it, which lie between 0 and 1 (Wilson's holds for these too, as they vary less than 0 and 1 do).
+    """
+    return share_of_chances(float(chances.sum()), len(chances), most)
+
+
+def share_of_chances(total: float, n: int, most: float) -> Share:
+    """Return the same of chances that were added up; a most that they exceed is not believed."""
+    most = most if total <= n * most * (1 + ROUNDING) else 1.0
+    part = wilson(min(total / most, n) if total <= n * (1 + ROUNDING) else total, n)
+    return Share(part.rate * most, part.low * most, part.high * most, part.n)
+
+
+def most_named(public: Public) -> float:
+    """Return the chance with which a member of the smallest group is named by somebody who knows the group."""
+    return 1.0 / max(int(public.weights.min()), 1) if len(public.weights) else 1.0

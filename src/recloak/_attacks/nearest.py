@@ -9,7 +9,7 @@ import numpy as np
 
 from recloak._attacks.attack_input import naming_attack
 from recloak._attacks.clue_matching import paper_kernel, score
-from recloak._attacks.model import Clues, Hits, Public, expected_share
+from recloak._attacks.model import Clues, Hits, Public, expected_share, most_named
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -19,7 +19,7 @@ def nearest(public: Public, clues: Clues) -> Hits:
     found = score(public, clues, paper_kernel(public))
     is_best = found.own == found.best
     return Hits(
-        user=expected_share(np.where(is_best, 1.0 / np.maximum(found.users_at_best, 1), 0.0)),
+        user=expected_share(np.where(is_best, 1.0 / np.maximum(found.users_at_best, 1), 0.0), most_named(public)),
         group=expected_share(np.where(is_best, 1.0 / np.maximum(found.profiles_at_best, 1), 0.0)),
         details={
             "self_rank": {f"{100 * q:g} %": float(np.quantile(found.self_rank, q)) for q in QUANTILES},

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from recloak._core.errors import OptionError
 from recloak._core.options import Options, option, whole_number
 
+DEFAULT_TARGETS = 1000
+
 
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions(Options):
     """How an audit is run."""
 
-    targets: int = option(1000, "how many targets are drawn for each attack", at_least=1)
+    targets: int = option(DEFAULT_TARGETS, "how many targets are drawn for each attack", at_least=1)
     known: tuple[int, ...] = option((1, 2, 4, 8, 16), "how many items are known")
     varied_at: int = option(8, "how many items are known where the kind of knowledge is varied", at_least=1)
     link_cap: float | None = option(

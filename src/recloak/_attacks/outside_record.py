@@ -27,7 +27,7 @@ _MOST_TARGETS = 500
 def _run_record(given: AttackInput) -> Findings:
     model = group_model_of(given.public_release(), given.ratings)
     knowledge = Knowledge(known=N_KNOWN, noise=1)
-    n_targets = min(given.options.targets, _MOST_TARGETS)
+    n_targets = min(given.options.targets, given.most(_MOST_TARGETS))
     found = find_group(model, draw_clues(given.ratings, knowledge, n_targets=n_targets, rng=given.randomness))
     assert found.group is not None
     assert found.people is not None

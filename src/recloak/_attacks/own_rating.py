@@ -67,7 +67,7 @@ def _labels(model: GroupModel, group: int, items: NDArray[np.integer]) -> NDArra
 def _run(given: AttackInput) -> Findings:
     model, stream = group_model_of(given.public_release(), given.ratings), given.randomness.stream("own rating")
     most = int(np.clip(_MOST_SCORED // (_MOST_KNOWN * model.public.n_profiles), 50, _MOST_TARGETS))
-    targets = np.sort(stream.permutation(given.targets())[:most])
+    targets = np.sort(stream.permutation(given.targets())[: given.most(most)])
     if model.public.n_profiles < 2:
         raise InputError("there is one group only, so there is no other to compare with")
     hits = own_rating(model, given.ratings, targets, stream)

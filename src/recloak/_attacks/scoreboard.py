@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from recloak._attacks.attack import Varied
 from recloak._attacks.attack_input import naming_attack
 from recloak._attacks.clue_matching import Kernel, Scores, score
-from recloak._attacks.model import Clues, Hits, Public, expected_share
+from recloak._attacks.model import Clues, Hits, Public, expected_share, most_named
 from recloak._attacks.public_columns import lengths, support
 
 THRESHOLDS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
@@ -47,7 +47,7 @@ def _attack(public: Public, clues: Clues, kernel: Kernel) -> Hits:
     found = score(public, clues, kernel)
     absent = score(public, clues, kernel, without_own=True)
     return Hits(
-        user=expected_share(_chance(found, found.users_at_best)),
+        user=expected_share(_chance(found, found.users_at_best), most_named(public)),
         group=expected_share(_chance(found, found.profiles_at_best)),
         control=expected_share((_eccentricity(absent) >= _PAPER_PHI).astype(np.float64)),
         details={"acceptance": [_acceptance(found, absent, phi) for phi in THRESHOLDS]},

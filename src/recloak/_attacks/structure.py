@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 
 from recloak._attacks.attack_input import naming_attack
 from recloak._attacks.clue_matching import ANY_LABEL, Matches, match
-from recloak._attacks.model import Clues, Hits, Public, expected_share
+from recloak._attacks.model import Clues, Hits, Public, expected_share, most_named
 
 
 def structure(public: Public, clues: Clues) -> Hits:
     """Attack by the known items alone."""
-    return by_containment(match(public, clues, ANY_LABEL))
+    return by_containment(match(public, clues, ANY_LABEL), most_named(public))
 
 
-def by_containment(found: Matches) -> Hits:
-    """Score an attack that guesses evenly among the candidates."""
+def by_containment(found: Matches, most: float) -> Hits:
+    """Score an attack that guesses evenly among the candidates, each of them right with ``most`` at most."""
     return Hits(
-        user=expected_share(_chances(found.has_own, found.n_users)),
+        user=expected_share(_chances(found.has_own, found.n_users), most),
         group=expected_share(_chances(found.has_own, found.n_profiles)),
         details={
             "median_candidates": float(np.median(found.n_users)),

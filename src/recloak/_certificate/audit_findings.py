@@ -11,17 +11,40 @@ from dataclasses import dataclass
 from typing import Any
 
 from recloak._attacks.attack import CRITERIA, Attack, Kind
+from recloak._attacks.judging import FEWEST_TARGETS
+from recloak._attacks.model import ROUNDING
+from recloak._attacks.options import AuditOptions
+from recloak._attacks.planning import EVERYTHING, PLAIN, AuditShape, Run, variations
 from recloak._attacks.registry import attacks
 from recloak._core.errors import InputError
+from recloak._ratings.value_kinds import COUNTS, PRESENCE, RATINGS, VALUE_KINDS
+from recloak._releases.model.modes import MODES
 from recloak._report.formats import count
 
 NOT_MEASURED = "not measured"
-FEWEST_PEOPLE = 100  # fewer, unless they are everybody, bound nothing: the interval of a share of 1 is 0 to 79 %
 _ORDER = ("breached", NOT_MEASURED, "bounded")  # the worst first
+_MOST_NAMED = 3  # of the runs that an audit lacks
 _OF_PEOPLE = ("targets ", "people ", "records ")  # how the unit of an attack begins that counts people
 _FOREIGN = "the audit is not the JSON of recloak audit --json"
 
-Run = Mapping[str, Any]
+Audited = Mapping[str, Any]  # one run of an attack, as the file has it
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedRelease:
+    """What a manifest says about the release that was attacked."""
+
+    n_users: int
+    shape: AuditShape
+
+    @classmethod
+    def of(cls, manifest: Mapping[str, Any]) -> AuditedRelease:
+        """Return it; a complete release of counts shows what was used, as presence does."""
+        kind = VALUE_KINDS[manifest.get("values", RATINGS.name)]
+        if kind is COUNTS and MODES[manifest["mode"]].is_complete:
+            kind = PRESENCE
+        shape = AuditShape(int(manifest["k"]), int(manifest["n_items"]), kind)
+        return cls(int(manifest["n_users"]), shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +62,35 @@ class Finding:
         return "" if self.people is None else f"People attacked: {count(self.people)}."
 
 
-def findings_of(audit: Mapping[str, Any], n_users: int) -> dict[str, Finding]:
-    """Return what holds on each criterion; raise InputError for an audit that is none, or contradicts itself."""
+def findings_of(audit: Mapping[str, Any], release: AuditedRelease) -> dict[str, Finding]:
+    """Return what holds on each criterion; raise InputError for an audit that is none, or contradicts itself.
+
+    What the audit lacks of the runs that there are today is not measured.
+    """
     _require_runs(audit)
     _require_gates(audit)
     told = {one: _told(audit, one) for one in CRITERIA}
     if audit.get("verdict") != worst([*told.values(), *_gates(audit)]):
         raise InputError("the verdict of the audit contradicts its attacks and gates")
-    return {one: _finding(told[one], _about(audit, one), n_users) for one in CRITERIA}
+    missing = {one: _missing(audit, one, release.shape) for one in CRITERIA}
+    return {one: _finding(told[one], _about(audit, one), release.n_users, missing[one]) for one in CRITERIA}
+
+
+def _missing(audit: Mapping[str, Any], criterion: str, shape: AuditShape) -> list[str]:
+    """Return the runs that a default audit has and this one lacks, by name and what is known."""
+    there = {_run_of(one["name"], one.get("known"), one.get("setting", PLAIN)) for one in audit["attacks"]}
+    takes = [one for one in attacks() if one.criterion == criterion and shape.kind.name in one.values]
+    runs = [(one.name, run) for one in takes for run in variations(one, shape, AuditOptions())]
+    return [_in_words(name, run) for name, run in runs if _run_of(name, run.known, run.setting) not in there]
+
+
+def _run_of(name: str, known: Any, setting: Any) -> tuple[str, Any, Any]:
+    return name, None if setting == EVERYTHING else known, setting  # how many that is depends on the source
+
+
+def _in_words(name: str, run: Run) -> str:
+    told = run.setting if run.setting != PLAIN else "" if run.known is None else f"{run.known} known"
+    return f"{name} ({told})" if told else name
 
 
 def worst(verdicts: list[str]) -> str:
@@ -81,6 +125,8 @@ def _require_runs(audit: Mapping[str, Any]) -> None:
             raise InputError(
                 f"the audit contradicts itself: {one['name']} exceeds its bound and is not called breached"
             )
+        if _word(one) == "bounded" and any(_may_exceed(share) for share in _shares(one)):
+            raise InputError(f"the audit contradicts itself: {one['name']} may exceed its bound and is called bounded")
 
 
 def _require_gates(audit: Mapping[str, Any]) -> None:
@@ -97,6 +143,9 @@ def _is_run(one: Any) -> bool:
         return False
     if _word(one) not in (*_ORDER, "not applicable") or not isinstance(one.get("also") or {}, dict):
         return False
+    known = _known().get(one["name"])
+    if known is not None and known.criterion != one["criterion"]:
+        return False
     needed = _word(one) in ("bounded", "breached")
     return all(_is_share(share) for share in _shares(one)) and (not needed or bool(one.get("release")))
 
@@ -106,7 +155,7 @@ def _is_share(share: Any) -> bool:
     return all(isinstance(share.get(name), int | float) for name in names) and 0 <= share["low"] <= share["high"] <= 1
 
 
-def _shares(one: Run) -> Iterator[dict[str, Any]]:
+def _shares(one: Audited) -> Iterator[dict[str, Any]]:
     """Yield what an attack reached, and its further figures, each with its own bound."""
     if one.get("release"):
         yield {**one["release"], "bound": one.get("bound"), "baseline": one.get("baseline")}
@@ -114,10 +163,14 @@ def _shares(one: Run) -> Iterator[dict[str, Any]]:
 
 
 def _exceeds(share: Mapping[str, Any]) -> bool:
-    return bool(share["low"] > share["bound"] + 1e-12)
+    return bool(share["low"] > share["bound"] + ROUNDING)
 
 
-def _word(one: Run) -> str:
+def _may_exceed(share: Mapping[str, Any]) -> bool:
+    return bool(share["high"] > share["bound"] + ROUNDING)
+
+
+def _word(one: Audited) -> str:
     """Return the verdict without the figure in *bounded by x*."""
     verdict = str(one.get("verdict"))
     return "bounded" if verdict.startswith("bounded by ") else verdict
@@ -127,7 +180,7 @@ def _gates(audit: Mapping[str, Any]) -> list[str]:
     return ["bounded" if one["passed"] else "breached" for one in audit.get("gates", ())]
 
 
-def _about(audit: Mapping[str, Any], criterion: str) -> list[Run]:
+def _about(audit: Mapping[str, Any], criterion: str) -> list[Audited]:
     return [one for one in audit["attacks"] if one["criterion"] == criterion and _word(one) != "not applicable"]
 
 
@@ -140,36 +193,46 @@ def _told(audit: Mapping[str, Any], criterion: str) -> str:
     raise InputError(f"the audit contradicts itself: by its attacks, {criterion.replace('-', ' ')} is {follows}")
 
 
-def _follows(runs: list[Run]) -> str:
-    """Return the verdict that follows from attacks; of one that names people, silence is not safe."""
+def _follows(runs: list[Audited]) -> str:
+    """Return the verdict that follows from attacks; one that cannot tell is not safe, nor one silent on names."""
     words, known = [_word(one) for one in runs], _known()
     if "breached" in words:
         return "breached"
     naming = {name for name, attack in known.items() if attack.kind is Kind.IDENTIFIES}
-    silent = any(_word(one) == NOT_MEASURED and one["name"] in naming for one in runs)
+    silent = any(_word(one) == NOT_MEASURED and (one["name"] in naming or _is_open(one)) for one in runs)
     return NOT_MEASURED if silent or "bounded" not in words else "bounded"
 
 
-def _finding(verdict: str, runs: list[Run], n_users: int) -> Finding:
+def _is_open(one: Audited) -> bool:
+    """Return whether an attack was tried and cannot tell, whatever its entry says of that."""
+    return one.get("undecided") is True or any(_may_exceed(share) for share in _shares(one))
+
+
+def _finding(verdict: str, runs: list[Audited], n_users: int, missing: list[str]) -> Finding:
     people = _people([one for one in runs if _word(one) in ("bounded", "breached")])
     if verdict != "bounded":
         return Finding(verdict, people)
+    if missing:
+        more = f" and {count(len(missing) - _MOST_NAMED)} more" if len(missing) > _MOST_NAMED else ""
+        return Finding(NOT_MEASURED, people, f"the audit lacks {', '.join(missing[:_MOST_NAMED])}{more}")
     if people is None:
         return Finding(NOT_MEASURED, reason="how many people were attacked is not known")
-    if people < min(FEWEST_PEOPLE, n_users):
+    if people < min(FEWEST_TARGETS, n_users):
         who = "1 person was" if people == 1 else f"{people} people were"
-        return Finding(NOT_MEASURED, people, f"only {who} attacked; at least {FEWEST_PEOPLE}, or everybody, are needed")
+        return Finding(
+            NOT_MEASURED, people, f"only {who} attacked; at least {FEWEST_TARGETS}, or everybody, are needed"
+        )
     return Finding(verdict, people)
 
 
-def _people(measured: list[Run]) -> int | None:
+def _people(measured: list[Audited]) -> int | None:
     """Return the fewest people of an attack: its cases where these are people, else those whose risk it tells."""
     counted = [int(one["release"]["n"]) for one in measured if _unit(one).startswith(_OF_PEOPLE)]
     risks = [one["worst"].get("people") for one in measured if isinstance(one.get("worst"), dict)]
     return min(counted or [one for one in risks if isinstance(one, int)], default=None)
 
 
-def _unit(one: Run) -> str:
+def _unit(one: Audited) -> str:
     known = _known().get(one["name"])
     return str(one.get("unit", "")) if known is None else known.unit
 

@@ -1,8 +1,8 @@
 """What a certificate says: built from the manifest, the verdict of the verifier and, where there is one, an audit.
 
 Every sentence comes from one of these. What the public files show is *proved*, and the rest that a release promises is
-*claimed*. What nobody measured is called *not measured*. The page names no source, no seed and no person, so that it
-can be handed out with the release.
+*claimed*. What nobody measured is called *not measured*. The page names no source, no seed of the release and no
+person, so that it can be handed out with the release.
 """
 
 from __future__ import annotations
@@ -13,8 +13,17 @@ from datetime import date
 from typing import Any
 
 from recloak._attacks.attack import CRITERIA
+from recloak._attacks.audit_result import seed_of_release
 from recloak._attacks.registry import attacks
-from recloak._certificate.audit_findings import NOT_MEASURED, Finding, breached, findings_of, not_accepted, overall
+from recloak._certificate.audit_findings import (
+    NOT_MEASURED,
+    AuditedRelease,
+    Finding,
+    breached,
+    findings_of,
+    not_accepted,
+    overall,
+)
 from recloak._certificate.promises import claimed, proved
 from recloak._core.errors import InputError
 from recloak._releases.model.manifest import facts_in
@@ -63,7 +72,7 @@ def certificate_of(
     """Return the certificate of a release that passed; raise InputError for one that did not, or another's audit."""
     _require_proof(verdict)
     _require_same(audit, manifest_sha256)
-    findings = {} if audit is None else findings_of(audit, int(manifest["n_users"]))
+    findings = {} if audit is None else findings_of(audit, AuditedRelease.of(manifest))
     tone, found = _outcome(audit, findings)
     return Certificate(
         tone=tone,
@@ -183,6 +192,7 @@ def _note(audit: Mapping[str, Any] | None) -> Iterator[str]:
     missing = sum(one["verdict"] == NOT_MEASURED for one in audit["attacks"])
     yield f"{plural(len(audit['attacks']), 'run')} of attacks, {count(missing)} of them not measured."
     yield "The figures are those of the audit that the publisher gave; they were not measured again."
+    yield _how_drawn(audit)
     if audit.get("promise") == "not measured":
         yield "Some attacks that name people could not be measured, so nothing is known about them."
     others = not_accepted(audit)
@@ -192,6 +202,16 @@ def _note(audit: Mapping[str, Any] | None) -> Iterator[str]:
         yield f"Breached and not accepted: {', '.join(others)}."
     for one in audit.get("gates", ()):
         yield f"Gate {one['gate']}: {'passed' if one['passed'] else 'failed'}."
+
+
+def _how_drawn(audit: Mapping[str, Any]) -> str:
+    """Return how the targets were drawn; a seed that follows from the release was not chosen for its outcome."""
+    seed, targets = audit.get("seed"), audit.get("targets")
+    if not isinstance(seed, int) or not isinstance(targets, int):
+        return "How many targets were drawn, and by which seed, is not known."
+    follows = seed == seed_of_release(str(audit.get("manifest_sha256")))
+    whose = "follows from the release" if follows else f"is {seed}, which the publisher chose"
+    return f"At most {plural(targets, 'target')} for each attack; the seed that drew them {whose}."
 
 
 def _not_covered(manifest: Mapping[str, Any], verdict: Verdict) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -95,7 +97,8 @@ def audit(
         What `frontier` measured on this source, or the file in which it keeps its points: the page then says what
         another setting would bring, and at which price.
     seed, rng
-        Make the run repeatable: a whole number, or a numpy generator; without one a secret seed is drawn.
+        Draw other targets: a whole number, or a numpy generator. By default the seed follows from the release, so
+        that nobody chose it; ``Audit.seed_from`` and a certificate say which it was.
 
     Returns
     -------
@@ -115,7 +118,7 @@ def audit(
     >>> import recloak
     >>> ratings = recloak.synth(users=30, items=20, ratings=200, seed=1)
     >>> release = recloak.publish(ratings, k=3, seed=1)
-    >>> recloak.audit(ratings, release, targets=10, known=(2,), varied_at=2, seed=1).promise
+    >>> recloak.audit(ratings, release, targets=30, known=(2,), varied_at=2).promise
     'pass'
     """
     others = [] if isinstance(again, bool) else list(several("again", again, '["released-in-may"]'))
@@ -129,6 +132,7 @@ def audit(
     options = AuditOptions(
         targets=targets, known=several("known", known, "(2, 8)"), varied_at=varied_at, link_cap=link_cap
     )
+    from recloak._attacks.audit_result import seed_of_release
     from recloak._attacks.auditing import audit as attack
     from recloak._attacks.event_views import values_seen
     from recloak._attacks.gate import parse_gate
@@ -157,7 +161,9 @@ def audit(
         attribute=attribute,
         sensitive=sensitive,
     )
-    source_of_chance = seed_or_rng(seed, rng)
+    digest = _digest_of(release, view.manifest)
+    chosen = seed is not None or rng is not None
+    source_of_chance = seed_or_rng(seed, rng) if chosen else seed_or_rng(seed_of_release(digest), None)
     if sybils:
         stream = source_of_chance.stream("planted copies")
         planted = publish_planted(account_of(release, private), original, sybils, stream)
@@ -169,14 +175,21 @@ def audit(
     write_worst_off(found, ratings, private_of(release, private))
     useful = None if probe is None else _evaluated(ratings, view, as_ratings(probe), found.seed)
     about = About(origin_of(source), folder_of(release), None if probe is None else origin_of(probe))
-    folder = folder_of(release)
-    digest = None if folder is None else sha256_of(folder / MANIFEST)
     return replace(
         found,
         evaluation=useful,
-        manifest_sha256=digest,
+        manifest_sha256=None if folder_of(release) is None else digest,
+        seed_from="caller" if chosen else "manifest",
         draw=drawn_by(_page, manifest=view.manifest, about=about, alternatives=alternatives),
     )
+
+
+def _digest_of(release: ReleaseLike, manifest: dict[str, Any]) -> str:
+    """Return the hash of the manifest's file, or of what it would say for a release in memory."""
+    folder = folder_of(release)
+    if folder is not None:
+        return sha256_of(folder / MANIFEST)
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _evaluated(ratings: Any, view: Any, held_out: Any, seed: int) -> Any:

@@ -181,7 +181,7 @@ def _verify(run: RunSoFar) -> RunSoFar:
 def _audit(run: RunSoFar) -> RunSoFar:
     plan = run.policy.audit.to_mapping()
     accepts_silence = plan.pop("accept_unmeasured")
-    found = recloak.audit(run.source, run.release, **plan, seed=run.seed_of("audit"))
+    found = recloak.audit(run.source, run.release, **plan)
     files = _report(run, "audit", found)
     accepted = f", accepted by the policy: {', '.join(found.accepted_breaches)}" if found.accepted_breaches else ""
     summary = f"{found.verdict}{accepted}"

@@ -6,7 +6,7 @@ from recloak import Attack
 def run(given):
     release, targets = given.release.public, given.targets()
     chances = 1 / release.weights[release.owner[targets]]
-    return given.found(right=chances.sum(), tried=len(targets))
+    return given.found(right=chances.sum(), tried=len(targets), most=1 / given.k)
 
 
 ATTACK = Attack(

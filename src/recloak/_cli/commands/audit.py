@@ -8,7 +8,7 @@ import click
 
 import recloak
 from recloak._attacks.options import AuditOptions
-from recloak._cli.common import given_only, options_of, output_options, report, seed_option, source_of, source_options
+from recloak._cli.common import given_only, options_of, output_options, report, source_of, source_options
 from recloak._cli.path_types import PAGE, PRIVATE_FOLDER, RELEASE, SOURCE_PATH
 
 
@@ -67,7 +67,12 @@ from recloak._cli.path_types import PAGE, PRIVATE_FOLDER, RELEASE, SOURCE_PATH
 )
 @click.option("--all", "show_all", is_flag=True, help="Print every attack; by default the five worst.")
 @source_options
-@seed_option
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=None,
+    help="Draw other targets. By default the seed follows from the release, so that nobody chose it.",
+)
 @output_options
 def command(
     source: Path, folder: Path, out: Path | None, probe: Path | None, show_all: bool, as_json: bool, **given: Any
