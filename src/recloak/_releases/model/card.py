@@ -125,7 +125,7 @@ def _list(sentences: list[str]) -> str:
 
 
 def _usage(facts: Facts, layout: str, file_format: str) -> str:
-    check = f"`recloak verify .` re-derives from these files alone that {facts.words.checked}.\n\n"
+    check = f"`recloak verify .` checks from these files alone that {facts.words.checked}.\n\n"
     if layout == "factors":
         return (
             f'{check}```python\nimport recloak\n\nrelease = recloak.load(".")\n'

@@ -36,7 +36,7 @@ _PURE = Mode(
     leaks={
         "raters": (
             "That a person cannot be found: the items of a row are those of its members. A rare item in a row shows "
-            "that somebody of the group used it, and who knows that a person did so knows the group.",
+            "that somebody of the group used it. Whoever knows that a person did so knows the group.",
         )
     },
     not_promised=(
@@ -45,8 +45,8 @@ _PURE = Mode(
     guarantee="Every user shares the whole row with at least {others} other users (k-anonymity, k = {k}).",
     people="who all share one row of items. Made with recloak by",
     links=(
-        "That nobody can tell which items a person used: whoever knows a person's group learns that some of its "
-        "members used an item, with a confidence of those who did divided by members, which can exceed 1/k."
+        "That nobody can tell which items a person used. Somebody who knows a person's group learns that some of its "
+        "members used an item. How sure that is, users of the item divided by members, can exceed 1/k."
     ),
 )
 _PADDED = replace(
@@ -57,25 +57,26 @@ _PADDED = replace(
     label_of_model=_PROPENSITY,
     leaks={
         "model": (
-            "That nobody can tell whether a person is in the data, or what its members used: a group's propensities "
-            "are the mean of what a model learned of its members, and are larger for what they used. `recloak audit` "
-            "measures it on a release.",
+            "That nobody can tell whether a person is in the data, or what the members of a group used. A group's "
+            "propensities are the mean of what a model learned of its members, and are larger for what they used. "
+            "`recloak audit` measures it on a release.",
         )
     },
     promised=("Every group has a propensity for every item, so that the presence of an item tells nothing.",),
     not_promised=(),
     people="who all share one row of propensities. Made with recloak by",
     links=(
-        "That nobody can tell which items a person used: whoever knows a person's group learns which items its members "
-        "are likely to use."
+        "That nobody can tell which items a person used. Somebody who knows a person's group learns which items its "
+        "members are likely to use."
     ),
 )
 _SAMPLED = replace(
     MODES["sampled"],
     leaks={
         "model": (
-            "That a person cannot be found, or be told to be in the data: what a group's members used is more frequent "
-            "in its rows. What that gives away is measured, not bounded: `recloak audit` measures it on a release.",
+            "That a person cannot be found, or that nobody can tell whether a person is in the data. What the members "
+            "of a group used is more frequent in its rows. This is measured, not bounded: `recloak audit` measures it "
+            "on a release.",
             MODES["sampled"].leaks["model"][1],
         )
     },

@@ -31,10 +31,10 @@ class RowExposure(NamedTuple):
     def sentence(self) -> str:
         """Return it in words for a stranger."""
         return (
-            f"That a person cannot be found in this release: who knows {KNOWN_ITEMS} ratings of a person finds the "
-            f"group for {100 * self.found:.0f} of 100 people, and who knows all of them tells a member from somebody "
-            f"who is not in the data with an area under the curve of {self.member:.2f} (0.5 is chance; measured on a "
-            "sample by one attacker, so that a better one may do more)."
+            f"That a person cannot be found in this release. An attacker who knows {KNOWN_ITEMS} ratings of a person "
+            f"finds the group for {100 * self.found:.0f} of 100 people. One who knows all of them tells a member from "
+            f"somebody who is not in the data with an area under the curve of {self.member:.2f} (0.5 is a guess). Both "
+            "were measured on a sample, by one attacker; a better one may do more."
         )
 
 
@@ -92,7 +92,7 @@ class Facts:
 
 
 def promised(facts: Facts) -> list[str]:
-    """Return the sentences that a release promises; `recloak verify` checks each from the public files."""
+    """Return the sentences that a release promises; `_certificate.promises` says which of them files can show."""
     sentences = [
         facts.words.guarantee.format(k=facts.k, others=facts.k - 1),
         "Users and groups carry fresh random names that nothing here links to the source.",
@@ -115,8 +115,8 @@ def promised(facts: Facts) -> list[str]:
     sentences.extend(facts.words.promised)
     if facts.holders is not None:
         sentences.append(
-            f"What links two items is held by at least {facts.holders} people, and an item that fewer rated is drawn "
-            "for all groups alike (by the method; the verifier cannot see it)."
+            f"Every link between two items rests on at least {facts.holders} people, and an item that fewer rated is "
+            "drawn for all groups alike (by the method; the verifier cannot see it)."
         )
     if facts.diversity is not None:
         sentences.append(

@@ -77,12 +77,12 @@ class Mode:
     )
     people: str = "who all share one row of items and ratings. Made with recloak by"
     links: str = (
-        "That nobody can tell which items a person rated: whoever knows a person's group learns that some of its "
-        "members rated an item, with a confidence of raters divided by members, which can exceed 1/k."
+        "That nobody can tell which items a person rated. Somebody who knows a person's group learns that some of its "
+        "members rated an item. How sure that is, raters divided by members, can exceed 1/k."
     )
     splitting: str = (
-        "**Split groups, not people, into train and test.** The members of a group have the same row: if some "
-        "of them lie in the one part and some in the other, the test asks for rows that were trained on."
+        "**Split groups, not people, into train and test.** The members of a group have the same row. If some of them "
+        "are in one part and some in the other, the test asks for rows that were used in training."
     )
     checked: str = "every row is shared by at least k people"
     on_spark: bool = True
@@ -94,30 +94,29 @@ class Mode:
 
 
 _PURE_LEAKS = (
-    "That a person cannot be found: the items of a row are those of its members. On MovieLens-1M at k = 5, who knows 8 "
-    "of a person's ratings finds the group in 82 of 100 cases, and who knows all of them can tell whether the person "
-    "is in the data (area under the curve 0.995, where 0.5 is chance).",
+    "That a person cannot be found: the items of a row are those of its members. On MovieLens-1M at k = 5, an attacker "
+    "who knows 8 of a person's ratings finds the group in 82 of 100 cases. One who knows all of them can tell whether "
+    "the person is in the data (area under the curve 0.995; 0.5 is a guess).",
 )
 _MODEL_LEAKS = (
     "That nobody can tell whether a person is in the data: a group's row was fitted to its members' ratings. On "
-    "MovieLens-1M at k = 5, who knows all ratings of a person and the exact model tells members from others with an "
-    "area under the curve of 0.77 by one distance and of 0.88 by all of them together (0.5 is chance; 0.55 with 16 "
-    "ratings known).",
+    "MovieLens-1M at k = 5, an attacker who knows all ratings of a person and the exact model tells members from "
+    "others with an area under the curve of 0.88 (0.5 is a guess; 0.55 with 16 ratings known).",
 )
 _RATERS_LEAKS = (
-    "That nobody can tell which cells hold real ratings: a label with several raters is moved by them, and a low-rank "
-    "fit of the table shows where. On MovieLens-1M at k = 5, 98 of 100 cells found so had 2 or more raters, four "
-    "members who pool their ratings read 95 of 100 of the fifth's exactly where one of them rated the item too, and "
-    "who knows all ratings of a person can tell whether the person is in the data (area under the curve 0.98). Labels "
-    "of the model alone do none of this.",
+    "That nobody can tell which cells hold real ratings: several raters move a label, and a low-rank fit of the table "
+    "shows where. On MovieLens-1M at k = 5, 98 of 100 cells found in this way had 2 or more raters. Four members who "
+    "pool their ratings read 95 of 100 of the fifth's exactly, where one of them rated the item too. An attacker who "
+    "knows all ratings of a person can tell whether the person is in the data (area under the curve 0.98). Labels of "
+    "the model alone avoid the first two and lower the third, to 0.88.",
 )
 
 _SAMPLED_LEAKS = (
-    "That a person cannot be found, or be told to be in the data: what a group's members rated is more frequent in its "
-    "rows, and members' tastes move their ratings. What that gives away is measured, not bounded: see docs/publish.md "
-    "for figures, and `recloak audit` measures it on a release.",
-    "k-anonymity of identical rows: every row is one of its own. What holds instead is that the rows of a group would "
-    "be the same, byte by byte, if its members changed places.",
+    "That a person cannot be found, or that nobody can tell whether a person is in the data. What the members of a "
+    "group rated is more frequent in its rows, and their tastes move its ratings. This is measured, not bounded: "
+    "`recloak audit` measures it on a release, and docs/publish.md has figures.",
+    "k-anonymity of identical rows: every row is different. Instead, the rows of a group would be the same, byte by "
+    "byte, if its members changed places.",
 )
 _SHARED = "a row of this mode is shared by a group, not drawn"
 _DRAWN = "rows of this mode are drawn, not shared by a group"
@@ -169,13 +168,13 @@ _ALL = (
         grid_steps=8,
         label="",
         label_of_few="",
-        label_of_model="A rating was drawn: a model's prediction for a taste near that of the group, and chance that "
-        "is correlated as ratings of the source are, cut so that each value is as frequent as in the source",
+        label_of_model="A rating was drawn: it is a model's prediction for a taste near the group's, plus random "
+        "noise that is correlated as ratings of the source are, with each value as frequent as in the source",
         leaks={"model": _SAMPLED_LEAKS},
         exact_averages="",
         promised=(
-            "No row is a person's own, and nothing here depends on which member of a group is which: a row was drawn "
-            "from what its group's members rated together, the same of near groups, and what is common to everybody.",
+            "No row is a person's own, and nothing here depends on which member of a group is which. A row was drawn "
+            "from what the members of its group rated together, what near groups rated, and what everybody rated.",
         ),
         refused={
             "labels": "its ratings are drawn from the model alone",
@@ -183,14 +182,14 @@ _ALL = (
         },
         is_drawn=True,
         layouts=("drawn",),
-        guarantee="Every row was drawn for a group of at least {k} people, one row for each member, and the rows of a "
+        guarantee="Every row was drawn for a group of at least {k} people, one row for each member. The rows of a "
         "group are exchangeable.",
         people="for whom as many rows were drawn. Made with recloak after",
-        links="That nobody can tell which items a person rated: whoever knows a person's group learns what its members "
-        "rated more often than others.",
+        links="That nobody can tell which items a person rated. Somebody who knows a person's group learns what its "
+        "members rated more often than other people.",
         splitting="Rows can be split into train and test like those of people; `members` says for which group a row "
         "was drawn.",
-        checked="every row was drawn for a group of at least k people",
+        checked="every group has at least k rows. That they were drawn as described is the publisher's claim",
         on_spark=False,
     ),
 )
