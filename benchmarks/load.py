@@ -1,6 +1,8 @@
 """A small HTTP client that keeps a server busy, in a process of its own.
 
 It must not be the bottleneck: requests are prepared as bytes, answers barely read, and its own CPU time is told.
+Without a rate each connection asks again as soon as it has its answer. With one, requests arrive by chance (Poisson) at
+so many a second whether or not the last were answered; an answer's time counts from the arrival, waiting included.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import json
 import re
 import sys
 import time
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,7 @@ _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 
 
 class _Connection(asyncio.Protocol):
-    """One connection that sends the next request as soon as the last is answered."""
+    """One connection that sends the next request as soon as the last is answered and one is there."""
 
     def __init__(self, load: _Load, first: int) -> None:
         self.load, self.next, self.buffer, self.sent = load, first, b"", 0.0
@@ -28,13 +31,11 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
-        self._send()
+        self.load.free(self)
 
-    def _send(self) -> None:
-        if not self.load.is_open():
-            self.transport.close()
-            return
-        self.sent = time.perf_counter()
+    def send(self, arrived: float) -> None:
+        """Send the next request, which arrived at some time."""
+        self.sent = arrived
         self.transport.write(self.load.requests[self.next % len(self.load.requests)])
         self.next += self.load.connections
 
@@ -48,7 +49,7 @@ class _Connection(asyncio.Protocol):
             return
         self.load.note(time.perf_counter() - self.sent, self.buffer[9:12] == b"200")
         self.buffer = b""
-        self._send()
+        self.load.free(self)
 
     def connection_lost(self, _: Exception | None) -> None:
         self.load.lost()
@@ -64,7 +65,15 @@ class _Load:
         self.n_wrong, self.n_sent, self.n_open = 0, 0, connections
         self.done = asyncio.get_running_loop().create_future()
 
+    def free(self, connection: _Connection) -> None:
+        """Give a free connection its next request, or close it."""
+        if self.is_open():
+            connection.send(time.perf_counter())
+        else:
+            connection.transport.close()
+
     def is_open(self) -> bool:
+        """Count a request, and return whether it may still be sent."""
         self.n_sent += 1
         return self.n_sent <= self.most and time.perf_counter() < self.until
 
@@ -78,10 +87,47 @@ class _Load:
             self.done.set_result(None)
 
 
-async def _run(asked: dict[str, Any]) -> dict[str, float]:
+class _Arrivals(_Load):
+    """Requests that arrive by chance at a rate, and wait for a free connection."""
+
+    def __init__(self, *load: Any, rate: float) -> None:
+        super().__init__(*load)
+        self.rate, self.rng = rate, np.random.default_rng(1)
+        self.idle: deque[_Connection] = deque()
+        self.waiting: deque[float] = deque()
+        self.task = asyncio.get_running_loop().create_task(self._arrive())
+
+    async def _arrive(self) -> None:
+        arrives = time.perf_counter()
+        while self.is_open():
+            arrives += float(self.rng.exponential(1 / self.rate))
+            await asyncio.sleep(max(arrives - time.perf_counter(), 0.0))
+            self.waiting.append(arrives)
+            self._send()
+        self.rate = 0.0
+        self._send()
+
+    def free(self, connection: _Connection) -> None:
+        """Note a free connection; close all once nothing arrives any more."""
+        self.idle.append(connection)
+        self._send()
+
+    def _send(self) -> None:
+        while self.idle and self.waiting:
+            self.idle.popleft().send(self.waiting.popleft())
+        while self.idle and not self.rate:
+            self.idle.popleft().transport.close()
+
+
+def _load(asked: dict[str, Any]) -> _Load:
     requests = [one.encode() for one in asked["requests"]]
+    parts = (requests, asked["connections"], asked["seconds"], asked["most"])
+    return _Arrivals(*parts, rate=asked["rate"]) if asked.get("rate") else _Load(*parts)
+
+
+async def _run(asked: dict[str, Any]) -> dict[str, float]:
     began, cpu = time.perf_counter(), time.process_time()
-    load = _Load(requests, asked["connections"], asked["seconds"], asked["most"])
+    load = _load(asked)
     loop = asyncio.get_running_loop()
     for number in range(asked["connections"]):
         await loop.create_connection(lambda first=number: _Connection(load, first), "127.0.0.1", asked["port"])  # type: ignore[misc]

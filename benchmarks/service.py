@@ -3,6 +3,7 @@
 ``python -m benchmarks service ML-1M [--seconds 60] [--workers 2] [--connections 8]`` reads MovieLens-1M from the folder
 named by RECLOAK_DATA, starts the server on a free port of this machine, and asks it from a second process. The bare
 route is ``/health``: the same server, the same headers, log and figures around it, and a constant answer.
+``--arrivals 200`` asks for advice 200 times a second instead, whether or not the last answers are there.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--connections", type=int, default=8)
+    parser.add_argument("--arrivals", type=float, default=0.0, help="requests a second that arrive by chance")
     parser.add_argument("--users", type=int, default=300, help="users who ask, each with a token")
     return parser.parse_args(arguments)
 
@@ -133,12 +135,16 @@ def _port(log: Path, process: subprocess.Popen[bytes]) -> int:
 
 
 def _report(port: int, pid: int, asked: dict[str, list[str]], options: argparse.Namespace, folder: Path) -> None:
-    def load(kind: str, seconds: float, most: int = 10**9) -> dict[str, float]:
+    def load(kind: str, seconds: float, most: int = 10**9, rate: float = 0.0) -> dict[str, float]:
         spent = _cpu(pid)
-        told = _load(folder, port, asked[kind], options.connections, seconds, most)
+        told = _load(folder, port, asked[kind], options.connections, seconds, most, rate)
         return {**told, "server": 1000 * (_cpu(pid) - spent) / told["n"]}
 
     load("advice", 20, 2_000)
+    if options.arrivals:
+        print(f"{options.workers} workers, {options.arrivals:g} questions a second, load {os.getloadavg()[0]:.1f}")
+        print(f"  {_line(load('advice', options.seconds, rate=options.arrivals))}")
+        return
     load("related", 20, len(asked["related"]))
     before = _memory(pid)
     print(f"{options.workers} workers, {options.connections} connections, load average {os.getloadavg()[0]:.1f}")
@@ -162,10 +168,12 @@ def _line(one: dict[str, float]) -> str:
     )
 
 
-def _load(folder: Path, port: int, requests: list[str], connections: int, seconds: float, most: int) -> Any:
+def _load(
+    folder: Path, port: int, requests: list[str], connections: int, seconds: float, most: int, rate: float
+) -> Any:
     """Ask from a second process; give its figures."""
-    task = {"port": port, "requests": requests, "connections": connections, "seconds": seconds, "most": most}
-    (folder / "task.json").write_text(json.dumps(task))
+    limits = {"connections": connections, "seconds": seconds, "most": most, "rate": rate}
+    (folder / "task.json").write_text(json.dumps({"port": port, "requests": requests, **limits}))
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.load", folder / "task.json"], check=True, stdout=subprocess.PIPE
     )

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recloak._core.errors import InputError, OptionError
-from recloak._mentions.advisor import advise
+from recloak._mentions import draft_rank_kernels, draft_search
+from recloak._mentions.advisor import advise, warm_up
 from recloak._mentions.advisor_index import prepare_advisor, prepare_exact_advisor
 from recloak._mentions.algorithms import Candidates
 from recloak._mentions.clues import default_constants
@@ -378,3 +379,21 @@ def test_an_answer_takes_under_15_ms_of_one_core_at_movielens_1m_size(data):
         advise(index, ratings.user_ids.ids[user], said_ids[:15], said_ids[15:], k=10)
         times.append(time.process_time() - start)
     assert np.median(times[2:]) < 0.015
+
+
+def test_warming_up_calls_every_loop_that_a_question_may_need(monkeypatch):
+    called = set()
+
+    def noted(kernel):
+        def call(*arguments):
+            called.add(kernel)
+            return kernel(*arguments)
+
+        return call
+
+    names = ("added_up", "keep", "later_effects", "mention_effects", "moment_effects", "no_gaps")
+    for name in names:
+        monkeypatch.setattr(draft_search, name, noted(getattr(draft_search, name)))
+    ratings = Ratings.from_arrays(list("aabbcc"), list("xyxyxy"), [1.0, 5.0] * 3, times=range(6))
+    warm_up(prepare_advisor(ratings, guard=OracleGuard(b"0123456789abcdef", 1.0)), "a")
+    assert called == {getattr(draft_rank_kernels, name) for name in names}

@@ -27,7 +27,7 @@ from recloak._core.results import counted, plural
 from recloak._mentions.advisor_index import AdvisorIndex, Item
 from recloak._mentions.draft_question import Said, make_question
 from recloak._mentions.draft_rank_kernels import added_up, places, worst_with, worst_without
-from recloak._mentions.draft_search import MOST_TRIED, TIMELESS, WAITS, DraftGaps, Found, cheapest_change
+from recloak._mentions.draft_search import MOST_TRIED, TIMELESS, WAITS, DraftGaps, Found, Way, cheapest_change
 from recloak._mentions.model import NO_TIME
 from recloak._mentions.oracle_guard import BANDS, EXACT_BANDS, Bands, band_of, border_from
 from recloak._mentions.panel_kernels import PANEL
@@ -125,6 +125,16 @@ def advise(
     border = k if index.guard is None else border_from(k, bands)
     gaps = DraftGaps(index, make_question(index, user, earlier, draft, time), most_tried)
     return _Adviser(gaps, bands, float(border)).advice(k)
+
+
+def warm_up(index: AdvisorIndex, user: Item) -> None:
+    """Advise once, and try a wait too, so that no question has to wait until its loops are compiled."""
+    ratings = index.ratings
+    row = ratings.row(index.user_numbers[user])
+    said = [Said(index.item_ids[item], ratings.scale.low) for item in ratings.items[row][:2].tolist()]
+    now = None if ratings.times is None else int(ratings.times.max())
+    advise(index, user, [], said, k=1, time=now)
+    DraftGaps(index, make_question(index, user, [], said, now)).keep(Way(WAITS[1], strip=True, n_adds=1), 1.0)
 
 
 class _Adviser:

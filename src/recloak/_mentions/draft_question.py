@@ -17,6 +17,7 @@ from recloak._mentions.model import NO_TIME
 from recloak._mentions.panel_kernels import DAY, EDGES, N_STEPS
 
 MOST_ADDS = 60
+LEAST_ADDS = 3  # may be added to the shortest draft; to others no more than they have mentions
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -113,14 +114,13 @@ def make_question(
     row = index.ratings.row(number)
     own = _Own(index, row)
     last = max((said.time for said in new.values() if said.time is not None), default=time)
-    added = _decoys(index, number, {*own.places, *old, *new})
-    decoys = {item: Said(index.item_ids[item], None, last) for item in added}
+    decoys = _decoys(index, number, {*own.places, *old, *new}, most_adds(len(new)))
     moments = np.zeros(0, np.int64) if index.ratings.times is None else np.sort(index.ratings.times[row])
     return Question(
         user=number,
         earlier=own.spoken(old),
         draft=own.spoken(new),
-        decoys=own.spoken(decoys),
+        decoys=own.unrated(decoys, last),
         n_unknown=sum(item < 0 for item, _ in (*before, *posted)),
         appetite=(row.stop - row.start) / max(index.ratings.n_ratings / index.ratings.n_users, 1e-9),
         norm=float(index.norms[number]),
@@ -138,7 +138,12 @@ def _number(index: AdvisorIndex, item: Item) -> int:
     return index.item_numbers.get(item, -1) if isinstance(item, (int, str)) else -1
 
 
-def _decoys(index: AdvisorIndex, user: int, taken: set[int]) -> list[int]:
+def most_adds(n_draft: int) -> int:
+    """Return how many titles may be added to a draft of so many mentions."""
+    return min(max(LEAST_ADDS, n_draft), MOST_ADDS)
+
+
+def _decoys(index: AdvisorIndex, user: int, taken: set[int], most: int) -> list[int]:
     """Return items to add that the user has neither rated nor mentioned, in an order that only the advisor knows.
 
     Whoever could tell which mentions were added would leave them out, and find the writer as before.
@@ -146,8 +151,8 @@ def _decoys(index: AdvisorIndex, user: int, taken: set[int]) -> list[int]:
     key = b"" if index.guard is None else index.guard.secret
     seed = hashlib.blake2b(str(index.ratings.user_ids.ids[user]).encode(), digest_size=8, key=key[:64]).digest()
     stream = np.random.default_rng(int.from_bytes(seed, "big"))
-    some = index.proposals[np.argsort(stream.random(len(index.proposals)))[: MOST_ADDS + len(taken)]]
-    return list(itertools.islice((item for item in some.tolist() if item not in taken), MOST_ADDS))
+    some = index.proposals[np.argsort(stream.random(len(index.proposals)))[: most + len(taken)]]
+    return list(itertools.islice((item for item in some.tolist() if item not in taken), most))
 
 
 class _Own:
@@ -166,6 +171,12 @@ class _Own:
         times = np.array([NO_TIME if one.time is None else one.time for one in said.values()], np.int64)
         mine = np.array([self._mine(item) for item in said], np.float64).reshape(-1, 3)
         return Spoken(items, times, in_stars(stars, ratings), mine, muted(self.index, items, mine[:, 0] > 0))
+
+    def unrated(self, items: list[int], time: int | None) -> Spoken:
+        """Return mentions of items that the writer did not rate, all at one time and without opinions."""
+        numbers, n = np.array(items, np.int64), len(items)
+        times, unsaid = np.full(n, NO_TIME if time is None else time, np.int64), np.full(n, np.nan, np.float32)
+        return Spoken(numbers, times, unsaid, np.zeros((n, 3)), muted(self.index, numbers, np.zeros(n, np.bool_)))
 
     def _mine(self, item: int) -> tuple[float, float, float]:
         """Return whether the writer rated an item, how, and when."""

@@ -24,13 +24,15 @@ from recloak._mentions.panel_kernels import (
     add_lag,
     add_moment,
     add_rated,
+    item_facts,
     moment_bins,
     moment_terms,
     window_terms,
 )
 
-CLOSE = 1e-4  # gaps are sums of single-precision effects
+CLOSE = np.float32(1e-4)  # gaps are sums of single-precision effects
 _NEVER = np.float32(1e9)  # gap to a candidate whom an attacker leaves out
+_AT_ONCE = 256  # candidates that are counted before it is asked whether they are enough
 
 
 @njit(cache=True, nogil=True)
@@ -68,26 +70,38 @@ def _add_muted(effects, item, appetite, crowd, known):  # type: ignore[no-untype
 def _add_effects(effects, item, time, opinion, mine, appetite, norm, crowd, known):  # type: ignore[no-untyped-def]
     """Add one mention to effects."""
     n, rate = len(crowd.appetite), crowd.rates[item]
-    for a in range(RATIO, LEARNED):
-        if a == KNOWING and crowd.ignored[item] > 0:
-            continue
-        for user in range(n):
-            effects[a, user] += rate * (appetite - crowd.appetite[user])
     timed = time != NO_TIME and len(crowd.times) > 0
     windows, terms = window_terms(item, time, crowd), np.zeros(N_ATTACKERS)
     if mine[0]:
         lag = time - np.int64(mine[2]) if timed else NO_TIME
-        add_rated(terms, item, mine[1], lag, opinion, appetite, norm, windows, crowd, known)
-        for a in range(LEARNED):
-            effects[a] += terms[a]
-    for entry in range(crowd.indptr[item], crowd.indptr[item + 1]):
+        add_rated(terms, item_facts(item, crowd), mine[1], lag, opinion, appetite, norm, windows, known)
+    unrated = np.empty(n, np.float32)
+    for user in range(n):
+        unrated[user] = rate * (appetite - crowd.appetite[user])
+    for a in range(LEARNED):
+        told, own = a >= RATIO and (a != KNOWING or crowd.ignored[item] < 1), np.float32(terms[a])
+        for user in range(n):
+            effects[a, user] += own + unrated[user] if told else own
+    _take_off_raters(effects, item, time, opinion, windows, crowd, known)
+
+
+@njit(cache=True)
+def _take_off_raters(effects, item, time, opinion, windows, crowd, known):  # type: ignore[no-untyped-def]
+    """Take what a mention says of the raters of its item off their effects, one attacker after the other.
+
+    The terms are collected first: a row of effects at a time stays in the processor's cache.
+    """
+    start, stop = crowd.indptr[item], crowd.indptr[item + 1]
+    timed = time != NO_TIME and len(crowd.times) > 0
+    terms, facts = np.zeros((stop - start, N_ATTACKERS)), item_facts(item, crowd)
+    for entry in range(start, stop):
         user = crowd.users[entry]
-        terms[:] = 0.0
         lag = time - crowd.times[entry] if timed else NO_TIME
         theirs, length = crowd.appetite[user], crowd.norms[user]
-        add_rated(terms, item, crowd.values[entry], lag, opinion, theirs, length, windows, crowd, known)
-        for a in range(LEARNED):
-            effects[a, user] -= terms[a]
+        add_rated(terms[entry - start], facts, crowd.values[entry], lag, opinion, theirs, length, windows, known)
+    for a in range(LEARNED):
+        for entry in range(start, stop):
+            effects[a, crowd.users[entry]] -= terms[entry - start, a]
 
 
 @njit(cache=True)
@@ -177,11 +191,11 @@ def moment_effects(times, own_moments, crowd, known):  # type: ignore[no-untyped
 @njit(cache=True, nogil=True)
 def place_before(gaps):  # type: ignore[no-untyped-def]
     """Return the expected place among the candidates: those above, and half of those tied, including the writer."""
-    better, tied = 0, 1
-    for gap in gaps:
-        better += gap < -CLOSE
-        tied += abs(gap) <= CLOSE
-    return better + (tied + 1) / 2
+    better, level = np.int32(0), np.int32(0)
+    for user in range(len(gaps)):
+        better += np.int32(gaps[user] < -CLOSE)
+        level += np.int32(gaps[user] <= CLOSE)
+    return better + (level - better) / 2 + 1
 
 
 @njit(cache=True, nogil=True)
@@ -196,12 +210,12 @@ def places(gaps, attackers, margins):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _place_moved(gaps, effect, times):  # type: ignore[no-untyped-def]
     """Return the place once an effect is added some times (-1: taken off)."""
-    better, tied = 0, 1
+    better, level = np.int32(0), np.int32(0)
     for user in range(len(gaps)):
-        gap = gaps[user] + times * effect[user]
-        better += gap < -CLOSE
-        tied += abs(gap) <= CLOSE
-    return better + (tied + 1) / 2
+        gap = gaps[user] + np.float32(times) * effect[user]
+        better += np.int32(gap < -CLOSE)
+        level += np.int32(gap <= CLOSE)
+    return better + (level - better) / 2 + 1
 
 
 @njit(cache=True, nogil=True)
@@ -231,30 +245,45 @@ def worst_with(gaps, effects, attackers, margins):  # type: ignore[no-untyped-de
 @njit(cache=True, nogil=True)
 def added_up(gaps, effects, chosen):  # type: ignore[no-untyped-def]
     """Return the gaps with some of the effects added."""
-    gaps = gaps.copy()
+    found = gaps.copy()
     for m in chosen:
-        for a in range(len(gaps)):
-            gaps[a] += effects[m, a]
-    return gaps
+        _add(found, effects[m])
+    return found
+
+
+@njit(cache=True)
+def _add(gaps, effects):  # type: ignore[no-untyped-def]
+    """Add effects to gaps, as one long row, which is faster than row by row."""
+    to, more = gaps.reshape(gaps.size), effects.reshape(gaps.size)
+    for place in range(len(to)):
+        to[place] += more[place]
+
+
+@njit(cache=True)
+def _is_beyond(gaps, more, moment, border):  # type: ignore[no-untyped-def]
+    """Return whether the place is beyond a border once a mention and its moment are added.
+
+    Twice the place is counted, two for each candidate above and one for each level with the writer, until it is enough.
+    """
+    twice, most, n = np.int32(2), 2 * border, len(gaps)
+    for start in range(0, n, _AT_ONCE):
+        for user in range(start, min(start + _AT_ONCE, n)):
+            gap = gaps[user] + more[user] + moment[user]
+            twice += np.int32(gap < -CLOSE) + np.int32(gap <= CLOSE)
+        if twice > most:
+            return True
+    return False
 
 
 @njit(cache=True)
 def _hides(gaps, more, moment, attackers, borders):  # type: ignore[no-untyped-def]
-    """Return whether every attacker has the writer beyond their border once ``more`` (and a moment) is added."""
-    n = gaps.shape[1]
+    """Return whether every attacker has the writer beyond their border once a mention and its moment are added.
+
+    ``moment`` has a row for each attacker, or one row of zeros.
+    """
     for which in range(len(attackers)):
-        a, border, place = attackers[which], borders[which], 1.0
-        for user in range(n):
-            gap = gaps[a, user] + more[a, user]
-            if len(moment):
-                gap += moment[a, user]
-            if gap < -CLOSE:
-                place += 1.0
-            elif gap <= CLOSE:
-                place += 0.5
-            if place > border:
-                break
-        if place <= border:
+        a = attackers[which]
+        if not _is_beyond(gaps[a], more[a], moment[min(a, len(moment) - 1)], borders[which]):
             return False
     return True
 
@@ -264,26 +293,30 @@ def keep(gaps, effects, vague, vague_of, moments, moment_of, order, attackers, b
     """Return whether what is said anyway hides, and how each mention may stay: 2 as it is, 1 by its series, 0 not.
 
     Mentions are added in the given order to the gaps of what is said anyway, each as long as the writer stays beyond
-    the border; those refused are tried once more at the end, because others may have come to their help.
+    the border; those refused are tried once more at the end, where others may have come to their help.
     """
-    gaps = gaps.copy()
-    state, posted = np.zeros(len(effects), np.int64), np.zeros(len(moments), np.bool_)
-    nothing = np.zeros((0, 0), np.float32)
-    if not _hides(gaps, np.zeros_like(gaps), nothing, attackers, borders):
+    state, refused_at = np.zeros(len(effects), np.int64), np.full(len(effects), -1)
+    if (places(gaps, attackers, borders) <= 1.0).any():
         return False, state
+    posted, n_kept = np.zeros(len(moments), np.bool_), 0
+    gaps, nothing = gaps.copy(), np.zeros((1, gaps.shape[1]), np.float32)
     for _ in range(2):
         for m in order:
-            if state[m]:
+            if state[m] or refused_at[m] == n_kept:
                 continue
             first = moment_of[m] >= 0 and not posted[moment_of[m]]
             moment = moments[moment_of[m]] if first else nothing
             if _hides(gaps, effects[m], moment, attackers, borders):
-                gaps += effects[m]
                 state[m] = 2
+                _add(gaps, effects[m])
             elif vague_of[m] >= 0 and _hides(gaps, vague[vague_of[m]], moment, attackers, borders):
-                gaps += vague[vague_of[m]]
                 state[m] = 1
-            if first and state[m]:
-                gaps += moments[moment_of[m]]
+                _add(gaps, vague[vague_of[m]])
+            else:
+                refused_at[m] = n_kept
+                continue
+            n_kept += 1
+            if first:
+                _add(gaps, moment)
                 posted[moment_of[m]] = True
     return True, state

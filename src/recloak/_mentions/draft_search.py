@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._mentions.advisor_index import AdvisorIndex
-from recloak._mentions.draft_question import MOST_ADDS, Question, Spoken, as_series
+from recloak._mentions.draft_question import MOST_ADDS, Question, Spoken, as_series, most_adds
 from recloak._mentions.draft_rank_kernels import added_up, keep, later_effects, mention_effects, moment_effects, no_gaps
 from recloak._mentions.model import NO_TIME
 from recloak._mentions.panel import members
 from recloak._mentions.panel_kernels import DAY, MOST_MOMENTS, PANEL
 
 WAITS = (0, 7, 30, 90, 365)  # days
-ADDS = (0, 3, 10, 20, 40, MOST_ADDS)  # never more than the draft has mentions
-COSTS = {"drop": 1.0, "series": 0.5, "add": 0.25, "opinion": 0.25}  # in mentions left out
+ADDS = (0, 1, 2, 3, 5, 8, 12, 20, 30, 40, MOST_ADDS)  # as far as `most_adds` of the draft allows
+COSTS = {"drop": 1.0, "series": 0.5, "add": 0.15, "opinion": 0.25}  # in mentions left out
 _WAIT_COSTS = dict(zip(WAITS, (0.0, 0.25, 0.5, 0.75, 1.0), strict=True))
 _NOTHING_LEFT = 1.0  # price of having nothing left to post
 LEARNED_MARGIN = 1.2  # in guarded advice, for attackers whose constants come from the sample
@@ -71,7 +71,9 @@ class DraftGaps:
     tried: NDArray[np.int64] = field(init=False)  # positions in the draft, the most telling last
     before: Effects = field(init=False)  # gaps by what was said earlier
     _tables: dict[tuple[int, bool], DraftTables] = field(init=False, default_factory=dict)
+    _postings: dict[int, Posting] = field(init=False, default_factory=dict)
     _added: dict[int, Effects] = field(init=False, default_factory=dict)
+    _series: tuple[Spoken, NDArray[np.int64]] = field(init=False)
 
     def __post_init__(self) -> None:
         question, index = self.question, self.index
@@ -81,6 +83,7 @@ class DraftGaps:
         evidence = question.evidence(index, question.draft)
         order = np.lexsort((-index.raters[question.draft.items], evidence))
         self.tried = order[-self.most_tried :] if self.most_tried else order[:0]
+        self._series = as_series(index, question, question.draft)
         gaps = no_gaps(int(index.listed[question.user]), index.crowd)
         if len(question.earlier):
             gaps = gaps + self._total(question.earlier)
@@ -111,31 +114,40 @@ class DraftGaps:
     def tables(self, days: int = 0, *, strip: bool = False) -> DraftTables:
         """Return the effects of the draft, some days later or without opinions."""
         if (days, strip) not in self._tables:
-            now = self.question.draft.changed(strip=strip)
-            vague, _ = as_series(self.index, self.question, now)
-            if days:
-                made = self.tables(strip=strip)
-                effects = self._later(made.effects, now, days), self._later(made.vague, vague, days)
-            else:
-                effects = self.mention_effects(now), self.mention_effects(vague)
-            self._tables[days, strip] = self._make_tables(now.changed(days=days), *effects)
+            self._tables[days, strip] = self._make_tables(days, strip=strip)
         return self._tables[days, strip]
+
+    def _make_tables(self, days: int, *, strip: bool) -> DraftTables:
+        now, (vague, vague_of) = self.question.draft.changed(strip=strip), self._series
+        if days:
+            made = self.tables(strip=strip)
+            return DraftTables(
+                self._later(made.effects, now, days),
+                self._posting(days),
+                self._later(made.vague, vague, days),
+                vague_of,
+            )
+        said = self.tables().vague if strip else self.mention_effects(vague)  # a series is named without opinion
+        return DraftTables(self.mention_effects(now), self._posting(0), said, vague_of)
 
     def _later(self, effects: Effects, spoken: Spoken, days: int) -> Effects:
         arrays = (spoken.items, spoken.times, days * DAY, spoken.mine, spoken.muted)
         later: Effects = later_effects(effects, *arrays, self.index.crowd, self.index.known)
         return later
 
-    def _make_tables(self, draft: Spoken, effects: Effects, vague: Effects) -> DraftTables:
-        said = set((days_in(self.question.earlier) // DAY).tolist())
-        times = np.array([time for time in days_in(draft).tolist() if time // DAY not in said], np.int64)
-        days = (times // DAY).tolist() if len(self.index.crowd.times) else []
-        of = [
-            days.index(time // DAY) if time != NO_TIME and time // DAY in days else -1 for time in draft.times.tolist()
-        ]
-        _, vague_of = as_series(self.index, self.question, draft)
-        last = of[int(draft.times.argmax())] if of else -1
-        return DraftTables(effects, self._moments(times), np.array(of, np.int64), vague, vague_of, last)
+    def _posting(self, days: int) -> Posting:
+        """Return the moments of the draft, some days later, as far as nothing was posted on those days before."""
+        if days not in self._postings:
+            times = self.question.draft.changed(days=days).times
+            timed = len(self.index.crowd.times) > 0
+            said = set((days_in(self.question.earlier) // DAY).tolist())
+            new = [time for time in first_of_days(times).tolist() if timed and time // DAY not in said]
+            places = {time // DAY: place for place, time in enumerate(new)}
+            of = [-1 if time == NO_TIME else places.get(time // DAY, -1) for time in times.tolist()]
+            last = of[int(times.argmax())] if of else -1
+            effects = self._moments(np.array(new, np.int64))
+            self._postings[days] = Posting(effects, np.array(of, np.int64), last)
+        return self._postings[days]
 
     def added(self, n_adds: int, days: int = 0) -> Effects:
         """Return the effects of each of the first decoys, some days later."""
@@ -154,8 +166,10 @@ class DraftGaps:
 
     def with_all(self, tables: DraftTables, said: Iterable[int], moments: Iterable[int]) -> Effects:
         """Return the gaps once some mentions are posted at some moments."""
-        places = [np.fromiter(some, np.int64) for some in (said, moments)]
-        gaps: Effects = added_up(added_up(self.before, tables.effects, places[0]), tables.moments, places[1])
+        gaps = self.before
+        for effects, some in ((tables.effects, said), (tables.moments, moments)):
+            places = np.fromiter(some, np.int64)
+            gaps = added_up(gaps, effects, places) if len(places) else gaps
         return gaps
 
     def keep(self, way: Way, border: float, names: tuple[str, ...] | None = None) -> tuple[bool, NDArray[np.int64]]:
@@ -188,27 +202,48 @@ class DraftGaps:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class DraftTables:
-    """The effects of a draft: of each mention, of each moment, and of naming a series instead."""
+class Posting:
+    """When a draft is posted: the effects of each moment, and which moment each mention has."""
 
-    effects: Effects  # (n_draft, n_attackers, n_candidates)
     moments: Effects  # (n_moments, n_attackers, n_candidates)
     moment_of: NDArray[np.int64]  # (n_draft,) -1: none of its own
+    last: int  # the moment of the last mention, with which decoys are posted, -1: none of its own
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DraftTables:
+    """The effects of a draft: of each mention, of its moments, and of naming a series instead."""
+
+    effects: Effects  # (n_draft, n_attackers, n_candidates)
+    posting: Posting
     vague: Effects
     vague_of: NDArray[np.int64]  # (n_draft,) place in ``vague``, -1: none
-    last: int  # the moment of the last mention, with which decoys are posted, -1: none of its own
+
+    @property
+    def moments(self) -> Effects:
+        """The effects of each moment."""
+        return self.posting.moments
+
+    @property
+    def moment_of(self) -> NDArray[np.int64]:
+        """The moment of each mention."""
+        return self.posting.moment_of
 
     def posted(self, said: list[int], *, with_last: bool) -> list[int]:
         """Return the moments of some mentions, and the last one if something is added."""
-        last = {self.last} if with_last else set()
+        last = {self.posting.last} if with_last else set()
         return sorted({*self.moment_of[said].tolist(), *last} - {-1})
 
 
 def days_in(spoken: Spoken) -> NDArray[np.int64]:
     """Return the first time of each day with mentions."""
-    times = np.sort(spoken.times[spoken.times != NO_TIME])
-    _, first = np.unique(times // DAY, return_index=True)
-    return times[first]
+    return first_of_days(spoken.times)
+
+
+def first_of_days(times: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first of the known times of each day, ascending."""
+    known = np.sort(times[times != NO_TIME])
+    return known[np.diff(known // DAY, prepend=np.int64(NO_TIME)) != 0]
 
 
 def _uses(question: Question, *, timed: bool) -> tuple[str, ...]:
@@ -224,7 +259,7 @@ def cheapest_change(gaps: DraftGaps, border: float) -> Found | None:
     First without waiting; then with each wait, where attackers who know no times would let more stay.
     """
     n_opinions = int(np.isfinite(gaps.question.draft.opinions).sum())
-    adds = [n for n in ADDS if n <= max(ADDS[1], len(gaps.question.draft))]
+    adds = [n for n in ADDS if n <= most_adds(len(gaps.question.draft))]
     stripped = (False, True) if n_opinions else (False,)
     best = _cheapest(gaps, [Way(0, strip, n) for strip in stripped for n in adds], border, None)
     if waiting_helps(gaps, border, best):

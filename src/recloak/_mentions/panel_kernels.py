@@ -86,29 +86,35 @@ def add_unrated(score, item, appetite, crowd):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def add_rated(score, item, value, lag, opinion, appetite, norm, windows, crowd, known):  # type: ignore[no-untyped-def]
+def item_facts(item, crowd):  # type: ignore[no-untyped-def]
+    """Return what `add_rated` needs of an item: numbers alone, because arrays are dear to hand over so often."""
+    return crowd.gains[item], crowd.ignored[item], crowd.squared_idf[item], crowd.rates[item]
+
+
+@njit(cache=True)
+def add_rated(score, facts, value, lag, opinion, appetite, norm, windows, known):  # type: ignore[no-untyped-def]
     """Add what a mention says of a candidate who rated the item, beyond `add_unrated`.
 
-    ``lag`` is the time from the rating to the mention, `NO_TIME` where one of them is not known; ``windows`` are the
-    `window_terms`.
+    ``facts`` are the `item_facts`; ``lag`` is the time from the rating to the mention, `NO_TIME` where one of them is
+    not known; ``windows`` are the `window_terms`.
     """
-    gain = crowd.gains[item]
+    gain, ignored, squared_idf, rate = facts
     score[SCORING] += gain
-    if crowd.ignored[item] < 3:
+    if ignored < 3:
         score[ADAPTIVE] += gain
-    if crowd.ignored[item] < 2:
+    if ignored < 2:
         score[ADAPTIVE_2] += gain
     unsaid, apart = np.isnan(opinion), abs(value - opinion)
     if unsaid or apart <= 1.0 + 1e-6:
         score[FUZZY] += gain
     if unsaid or apart <= 1e-6:
         score[EXACT] += gain
-    score[TF_IDF] += crowd.squared_idf[item] / norm
-    chance = np.log(np.expm1(crowd.rates[item] * appetite))
+    score[TF_IDF] += squared_idf / norm
+    chance = np.log(np.expm1(rate * appetite))
     score[WARY] -= chance  # the logit of a half is 0
     ratio = known.logit - chance
     score[RATIO] += ratio
-    if crowd.ignored[item] < 1:
+    if ignored < 1:
         score[KNOWING] += ratio
     if not unsaid:
         ratio += known.opinion[min(int(2 * apart + 0.5), N_STEPS - 1)]
@@ -159,11 +165,12 @@ def add_mention(scores, item, time, opinion, crowd, known):  # type: ignore[no-u
     for user in range(len(scores)):
         add_unrated(scores[user], item, crowd.appetite[user], crowd)
     windows, timed = window_terms(item, time, crowd), time != NO_TIME and len(crowd.times) > 0
+    facts = item_facts(item, crowd)
     for entry in range(crowd.indptr[item], crowd.indptr[item + 1]):
         user = crowd.users[entry]
         lag = time - crowd.times[entry] if timed else NO_TIME
         appetite, norm, value = crowd.appetite[user], crowd.norms[user], crowd.values[entry]
-        add_rated(scores[user], item, value, lag, opinion, appetite, norm, windows, crowd, known)
+        add_rated(scores[user], facts, value, lag, opinion, appetite, norm, windows, known)
 
 
 @njit(cache=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recloak._core.errors import InputError
-from recloak._mentions.advisor import Advice, advise
+from recloak._mentions.advisor import Advice, advise, warm_up
 from recloak._mentions.advisor import DraftChange as AdvisedChange
 from recloak._mentions.advisor_index import AdvisorIndex, prepare_advisor
 from recloak._mentions.draft_question import Said
@@ -80,8 +80,7 @@ def prepare(
     series = series_of(catalogue.titles)
     index = prepare_advisor(ratings, guard=guard, mentions=mentions, series=series)
     advisor = Advisor(index, title_index, catalogue, by_name, _earlier_mentions(ratings, mentions))
-    first = list(advisor.rated_by(users[0]))[:2]
-    advise(index, users[0], [], [Said(item, ratings.scale.low) for item in first], k=1, time=int(time.time()))
+    warm_up(index, users[0])
     return advisor
 
 
