@@ -14,8 +14,8 @@ from pathlib import Path
 
 from recloak._mentions.evidence import Evidence
 from recloak._mentions.surroundings import year_near
-from recloak._mentions.text import EVERYDAY, Lexicon, Words, fold_all, words_in
-from recloak._mentions.title_matching import Sense, TitleIndex, TitleMatch
+from recloak._mentions.text import EVERYDAY, MOST_CACHED, Lexicon, Words, fold_all, words_in
+from recloak._mentions.title_matching import Preferred, Sense, TitleIndex, TitleMatch
 from recloak._mentions.titles import FULL_TITLE, Title, parse
 
 _MAKERS = Path(__file__).parent / "words" / "makers.tsv"
@@ -30,11 +30,14 @@ _LEXICON = Lexicon()
 
 
 def choose_sense(
-    words: Words, match: TitleMatch, index: TitleIndex, evidence: Evidence, *, dated: bool, posted: int | None
+    words: Words, match: TitleMatch, index: TitleIndex, evidence: Evidence, *, years: list[int], posted: int | None
 ) -> Sense:
-    """Return the title meant among those of one name, and weigh how clear the choice is."""
+    """Return the title meant among those of one name, and weigh how clear the choice is.
+
+    ``years`` are the positions of the years near the match.
+    """
     senses = index.senses(match.pattern)
-    year = year_near(words, match) if dated else None
+    year = year_near(words, match, years) if years else None
     if year is not None:
         dated_sense = _sense_of_year(senses, index, year[0])
         if dated_sense is not None:
@@ -50,9 +53,23 @@ def choose_sense(
         return named
     if len(close) == 1:
         return close[0]
-    return _sense_of_age(words, match, close, index, evidence, posted) or _most_popular(
-        close, match, index, evidence, posted
-    )
+    by_age = _sense_of_age(words, match, close, index, evidence, posted)
+    if by_age is not None:
+        return by_age
+    preferred = _preferred(close, match, index, posted)
+    if preferred.reason:
+        evidence.add(preferred.weight, preferred.reason)
+    return preferred.sense
+
+
+def _preferred(close: list[Sense], match: TitleMatch, index: TitleIndex, posted: int | None) -> Preferred:
+    """Return the title meant where nothing near by tells, from a cache: it depends on the words and the year alone."""
+    known = index.preferred.get((match.pattern, posted))
+    if known is None:
+        if len(index.preferred) >= MOST_CACHED:
+            index.preferred.clear()
+        known = index.preferred[match.pattern, posted] = _most_popular(close, match, index, posted)
+    return known
 
 
 def _close(senses: list[Sense], index: TitleIndex, posted: int | None) -> list[Sense]:
@@ -188,20 +205,21 @@ def _year(index: TitleIndex, sense: Sense) -> int:
     return index.titles[sense.title].year or 0
 
 
-def _most_popular(
-    senses: list[Sense], match: TitleMatch, index: TitleIndex, evidence: Evidence, posted: int | None
-) -> Sense:
+def _most_popular(senses: list[Sense], match: TitleMatch, index: TitleIndex, posted: int | None) -> Preferred:
     """Return the most popular; where nothing tells them apart, the first of a series or the first since 1970."""
     shares = [popularity(index, one, match) for one in senses]
     if len(set(shares)) > 1:
-        return _by_popularity(senses, shares, index, evidence, posted)
+        return _by_popularity(senses, shares, index, posted)
     series = senses[0].loss >= 0.5
-    evidence.add(-1.2 if series else -0.9, f"one of {len(senses)} of that name")
+    chosen = _of_equals(senses, index, None if series else posted, series=series)
+    return Preferred(chosen, -1.2 if series else -0.9, f"one of {len(senses)} of that name")
+
+
+def _of_equals(senses: list[Sense], index: TitleIndex, posted: int | None, *, series: bool) -> Sense:
     years = [(_year(index, one), one) for one in senses]
-    if posted is not None and not series:
-        fresh = [one for made, one in years if posted - made in (0, 1)]
-        if fresh:
-            return fresh[0]
+    fresh = [one for made, one in years if posted is not None and posted - made in (0, 1)]
+    if fresh:
+        return fresh[0]
     best_known = _best_known().get(" ".join(fold_all(index.titles[senses[0].title].names[0])))
     for made, one in years:
         if made == best_known and index.domain.name == "films":
@@ -210,19 +228,17 @@ def _most_popular(
     return min(recent or years, key=lambda pair: pair[0])[1]
 
 
-def _by_popularity(
-    senses: list[Sense], shares: list[float], index: TitleIndex, evidence: Evidence, posted: int | None
-) -> Sense:
+def _by_popularity(senses: list[Sense], shares: list[float], index: TitleIndex, posted: int | None) -> Preferred:
     def rank(place: int) -> float:
         fresh = posted is not None and posted - _year(index, senses[place]) in (0, 1)
         return senses[place].loss - 0.7 * math.log10(max(shares[place], 1e-4)) - (0.5 if fresh else 0.0)
 
     best = min(range(len(senses)), key=rank)
     rivals = [shares[n] for n, one in enumerate(senses) if n != best and one.loss <= senses[best].loss + 0.15]
-    if rivals:
-        clear = max(rivals) < 0.5 * shares[best]
-        evidence.add(-0.2 if clear else -0.9, f"the most popular of {len(rivals) + 1} of that name")
-    return senses[best]
+    if not rivals:
+        return Preferred(senses[best], 0.0, "")
+    clear = max(rivals) < 0.5 * shares[best]
+    return Preferred(senses[best], -0.2 if clear else -0.9, f"the most popular of {len(rivals) + 1} of that name")
 
 
 def popularity(index: TitleIndex, sense: Sense, match: TitleMatch) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from recloak._mentions.domains import Domain
@@ -145,12 +146,10 @@ def is_closed(words: Words, last: int) -> bool:
 
 def words_before(words: Words, first: int) -> list[str]:
     """Return up to four words before, back to the beginning of the sentence."""
-    left: list[str] = []
-    for n in range(first - 1, max(first - 5, -1), -1):
-        if words.begins[n + 1]:
-            break
-        left.insert(0, words.plain[n])
-    return left
+    start, least, begins = first, max(first - 4, 0), words.begins
+    while start > least and not begins[start]:
+        start -= 1
+    return words.plain[start:first]
 
 
 def _is_bare_thing(match: TitleMatch, last: str, marked: bool) -> bool:
@@ -253,15 +252,17 @@ def years_in(words: Words) -> list[int]:
     return [n for n, word in enumerate(words.plain) if word[0] in "12" and _BARE_YEAR.match(word)]
 
 
-def year_near(words: Words, match: TitleMatch) -> tuple[int, bool] | None:
-    """Return the year in brackets right after a match, or bare within four words, and whether it has brackets."""
+def year_near(words: Words, match: TitleMatch, years: Sequence[int]) -> tuple[int, bool] | None:
+    """Return the year in brackets right after a match, or the first bare one near it, and whether it has brackets.
+
+    ``years`` are the positions of the years near the match.
+    """
     end = words.spans[match.last][1]
     following = _YEAR_IN_BRACKETS.match(words.text[end : end + 16])
     if following:
         return int(following.group(1)), True
-    inside = range(match.first, match.last + 1)
-    for n in range(max(match.first - 3, 0), min(match.last + 4, len(words))):
+    for n in years:
         bracketed = words.text[words.spans[n][0] - 1 : words.spans[n][0]] in ("(", "[")
-        if n not in inside and not bracketed and _BARE_YEAR.match(words.plain[n]):
+        if not (match.first <= n <= match.last or bracketed):
             return int(words.plain[n]), False
     return None

@@ -9,6 +9,7 @@ first names or places is strong evidence. The lists are small and our own; the p
 often use in small letters.
 """
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -20,6 +21,8 @@ from typing import TypeVar
 _UNSPACED = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"  # scripts without spaces between words
 _LETTERS_OF_WORD = rf"[^\W_{_UNSPACED}]+"
 _WORD = re.compile(rf"{_LETTERS_OF_WORD}(?:['’`´]{_LETTERS_OF_WORD})*|[{_UNSPACED}&+]")
+_APART = re.compile(f"({_WORD.pattern})")  # splits a text into what is between words, and the words
+_ASCII_APART = re.compile(r"([A-Za-z0-9]+(?:['`][A-Za-z0-9]+)*|[&+])")  # the same for plain letters, and faster
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _SENTENCE_END = re.compile(r"[.!?:;\n。！？：…]|(?<!\w)[-–—*•](?!\w)|\d[.)]\s*$")
 _APOSTROPHES = str.maketrans("", "", "'’`´")
@@ -113,10 +116,10 @@ class Words:
 
 def words_of(text: str) -> Words:
     """Split a post into words."""
-    matches = list(_WORD.finditer(text))
-    spans = [match.span() for match in matches]
-    raws = [match.group() for match in matches]
-    begins = _sentence_begins(text, raws, spans)
+    parts = (_ASCII_APART if text.isascii() else _APART).split(text)  # between, word, between, word, ..., between
+    raws, ends = parts[1::2], list(itertools.accumulate(map(len, parts)))
+    spans = list(zip(ends[0:-1:2], ends[1::2], strict=True))
+    begins = _sentence_begins(raws, parts[0::2])
     plain = _number_letters([_FOLDED.get(raw) or fold(raw) for raw in raws])
     if text.islower():
         return Words(text, plain, spans, begins, cased=False, shouted=False, capitals=False)
@@ -129,18 +132,13 @@ def words_of(text: str) -> Words:
     return Words(text, plain, spans, begins, cased, shouted or title_case, inner)
 
 
-def _sentence_begins(text: str, raws: list[str], spans: list[tuple[int, int]]) -> list[bool]:
-    """Return True for each word that begins a sentence or an item."""
-    if not spans:
-        return []
-    begins = [True] + [False] * (len(spans) - 1)
-    stop = spans[0][1]
-    for n in range(1, len(spans)):
-        start, end = spans[n]
-        between = text[stop:start]
-        stop = end
-        if between != " ":
-            begins[n] = _SENTENCE_END.search(between) is not None or _is_enumerated(raws[n - 1], between)
+def _sentence_begins(raws: list[str], between: list[str]) -> list[bool]:
+    """Return True for each word that begins a sentence or an item; ``between`` has what stands before each word."""
+    begins = [
+        gap != " " and (_SENTENCE_END.search(gap) is not None or (n > 0 and _is_enumerated(raws[n - 1], gap)))
+        for n, gap in enumerate(between[: len(raws)])
+    ]
+    begins[:1] = [True] * bool(raws)
     return begins
 
 
@@ -151,7 +149,9 @@ def _is_enumerated(raw: str, between: str) -> bool:
 
 def _is_cased(text: str, raws: list[str], begins: list[bool]) -> bool:
     """Return True if the writer begins sentences with capitals and writes "I" with one."""
-    if any(raw == "i" or raw.startswith(("i'", "i’")) for raw in raws):
+    if "i" in raws:
+        return False
+    if ("i'" in text or "i’" in text) and any(raw.startswith(("i'", "i’")) for raw in raws):
         return False
     return bool(raws) and begins[0] and raws[0][0].isupper() and not text.isupper()
 

@@ -51,9 +51,9 @@ def find_titles(text: str, index: TitleIndex, *, posted: int | None = None) -> l
     judged = []
     for one in matches:
         evidence = weigh(words, one, index, talk=talk)
-        dated = any(one.first - 3 <= place <= one.last + 3 for place in years)
-        if dated or evidence.odds >= _LOW or (evidence.odds >= _HOPELESS and _can_be_lifted(words, one)):
-            judged.append(_judge(words, one, index, evidence, dated=dated, posted=posted))
+        near = [place for place in years if one.first - 3 <= place <= one.last + 3] if years else years
+        if near or evidence.odds >= _LOW or (evidence.odds >= _HOPELESS and _can_be_lifted(words, one)):
+            judged.append(_judge(words, one, index, evidence, near, posted))
     weigh_neighbours(words, judged, index, SURE)
     kept = _without_overlaps([one for one in judged if one.evidence.odds >= POSSIBLE])
     return [_found(words, one, index) for one in kept]
@@ -108,9 +108,9 @@ def _is_counter(words: Words, start: int, end: int) -> bool:
 
 
 def _judge(
-    words: Words, match: TitleMatch, index: TitleIndex, evidence: Evidence, *, dated: bool, posted: int | None
+    words: Words, match: TitleMatch, index: TitleIndex, evidence: Evidence, years: list[int], posted: int | None
 ) -> JudgedMatch:
-    sense = choose_sense(words, match, index, evidence, dated=dated, posted=posted)
+    sense = choose_sense(words, match, index, evidence, years=years, posted=posted)
     if sense.loss:
         evidence.add(-sense.loss, f"matches {sense.kind}")
     person = sense.loss >= 0.8 and match.first < match.last and words.plain[match.first] in words_in("names")

@@ -89,6 +89,14 @@ class Sense(NamedTuple):
     kind: str
 
 
+class Preferred(NamedTuple):
+    """The title that several words mean where nothing near them tells, and what that says of the match."""
+
+    sense: Sense
+    weight: float
+    reason: str
+
+
 class TitleMatch(NamedTuple):
     """Words ``first`` to ``last`` (both included) of a post that may name a title."""
 
@@ -120,6 +128,7 @@ class TitleIndex:
     shares: dict[int, float] = field(default_factory=dict)  # by title: its popularity once it was looked up
     people: dict[int, tuple[tuple[str, ...], ...]] = field(default_factory=dict)  # by title, once looked up
     peopled: dict[int, list[Sense]] = field(default_factory=dict)  # by pattern, once looked up: senses with people
+    preferred: dict[tuple[int, int | None], Preferred] = field(default_factory=dict)  # by pattern and year of the post
 
     def senses(self, pattern: int) -> list[Sense]:
         """Return the titles that a variant may mean, the least lossy first."""
