@@ -136,6 +136,9 @@ class Attack:
         What an owner can do about it, as the rest of the sentence "What to do: ...".
     direction : str
         Which way is good: every attack counts successes, so ``lower is safer`` is the only one.
+    limit : float, optional
+        The success above which it breaches a release, where its kind's own does not fit: an attack on the worst case is
+        held against certainty, not against the mean of a guess.
     order : int, default 1000
         Attacks with smaller numbers come first.
 
@@ -175,6 +178,7 @@ class Attack:
     charts: tuple[DetailChart, ...] = ()
     remedy: str = "raise k; recloak frontier measures what each k costs."
     direction: str = "lower is safer"
+    limit: float | None = None
     order: int = 1000
 
     def __post_init__(self) -> None:
@@ -185,6 +189,8 @@ class Attack:
                 raise OptionError(f"the attack {self.name} must have a {words} in words, got {text!r}")
         if not callable(self.run):
             raise OptionError(f"the attack {self.name} must have a function to run, got {self.run!r}")
+        if self.limit is not None and not 0 < self.limit < 1:
+            raise OptionError(f"the attack {self.name}: limit must lie between 0 and 1, got {self.limit!r}")
         self._require("criterion", (self.criterion,), CRITERIA)
         self._require("direction", (self.direction,), DIRECTIONS)
         self._require("actor", (self.actor,), tuple(ACTORS))

@@ -94,6 +94,8 @@ def _blank(attack: Attack, given: AttackInput) -> Outcome:
 
 def _bound(attack: Attack, k: int, baseline: float) -> float:
     """Return the success above which an attack has breached a release."""
+    if attack.limit is not None and isinstance(attack.kind, Kind):
+        return attack.limit
     match attack.kind:
         case Kind.IDENTIFIES:
             return 1 / k

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from recloak._attacks.attack import Attack, Kind
 from recloak._attacks.model import MARGIN, Hits, Line, Outcome, at_baseline, judge
@@ -130,7 +130,7 @@ def _mean_line(line: Line, draws: Sequence[Line]) -> Line:
 def _mean_share(shares: Sequence[Share]) -> Share:
     rates = np.array([share.rate for share in shares])
     rate, n = float(rates.mean()), len(rates)
-    reach = float(student.isf(0.025, n - 1) * rates.std(ddof=1) / math.sqrt(n))
+    reach = float(stdtrit(n - 1, 0.975) * rates.std(ddof=1) / math.sqrt(n))
     return Share(rate, max(rate - reach, 0.0), min(rate + reach, 1.0), shares[0].n)
 
 
