@@ -94,15 +94,15 @@ class _Attackers:
 
     def __init__(self, ratings: Any, teachers: Any) -> None:
         from recloak._mentions.algorithms import Candidates, gains
-        from recloak._mentions.clues import ClueCounts, make_crowd
+        from recloak._mentions.clues import ClueCounts, make_pool
         from recloak._mentions.options import IdentifyOptions
 
         candidates = Candidates.of(ratings, IdentifyOptions())
         weights = gains(candidates.raters, candidates.n_users, IdentifyOptions())
         self.ratings = ratings
         self.ranks = np.argsort(np.argsort(-ratings.popularity, kind="stable")) / ratings.n_items
-        self.crowd = make_crowd(ratings, candidates, weights, np.ones(ratings.n_users, np.bool_))
-        self.known = ClueCounts(self.crowd, teachers, ratings).constants(np.ones(teachers.n_targets, np.bool_))
+        self.pool = make_pool(ratings, candidates, weights, np.ones(ratings.n_users, np.bool_))
+        self.known = ClueCounts(self.pool, teachers, ratings).constants(np.ones(teachers.n_targets, np.bool_))
 
     def without_popular(self, user: int, said: list[Any], share: float) -> bool:
         """Return whether any attacker who leaves out the most-rated items has a poster within the first ten."""
@@ -120,7 +120,7 @@ class _Attackers:
         stars = np.array([np.nan if one.rating is None else one.rating for one in said], np.float32)
         ends, me = np.array([0, len(items)], np.int64), np.array([user], np.int32)
         arrays = (ends, items, times, in_stars(stars, self.ratings), me)
-        counts, _ = panel_standings(*arrays, self.crowd, self.known)
+        counts, _ = panel_standings(*arrays, self.pool, self.known)
         place = counts[0, :, 0] + (counts[0, :, 1] + 1) / 2
         return np.where(counts[0, :, 1] > 0, place, np.inf)[attackers]
 

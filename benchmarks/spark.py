@@ -71,7 +71,7 @@ def publish_on_spark(source: str, mode: str, master: str, conf: list[str]) -> di
     folder = Path(tempfile.mkdtemp(prefix="recloak-"))
     try:
         with _Watch() as watch, session(SparkOptions(master=master, conf=(*_DRIVER, *conf))) as spark:
-            from recloak._spark import publishing as room
+            from recloak._spark import spark_publishing as room
 
             watch.clock(room)
             room.publish(spark, source, folder / "out", options=PublishOptions(mode=mode), rng=0)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import recloak
-from recloak._evaluation.fidelity.released_rows import select_items, select_rows
+from recloak._evaluation.fidelity.training_rows import select_items, select_rows
 from recloak._ratings.event_values import as_used
 from recloak._ratings.model import Ratings
 from recloak._ratings.value_kinds import PRESENCE

@@ -70,8 +70,8 @@ class Spark:
         predictor: str = "svd",
         **options: Any,
     ) -> Path:
-        from recloak._spark.publishing import publish
         from recloak._spark.session import SparkOptions
+        from recloak._spark.spark_publishing import publish
 
         cutting = SparkOptions(block_ratings=100, bin_users=30, part_cells=300)
         chosen = PublishOptions(**options)

@@ -13,8 +13,6 @@ from recloak._mentions.defences import Defence as Defence
 from recloak._mentions.defences import Defences as Defences
 from recloak._mentions.defences import DefenceTrial as DefenceTrial
 from recloak._mentions.draft_question import Said as Said
-from recloak._mentions.exposure import Exposure as Exposure
-from recloak._mentions.exposure import Telling as Telling
 from recloak._mentions.found_mentions import FoundMentions as FoundMentions
 from recloak._mentions.model import Bin as Bin
 from recloak._mentions.model import Identification as Identification
@@ -22,5 +20,7 @@ from recloak._mentions.model import MentionIntake as MentionIntake
 from recloak._mentions.model import OpenSet as OpenSet
 from recloak._mentions.model import Panel as Panel
 from recloak._mentions.model import Rates as Rates
+from recloak._mentions.own_exposure import OwnExposure as OwnExposure
+from recloak._mentions.own_exposure import TellingMention as TellingMention
 
 __all__: list[str]

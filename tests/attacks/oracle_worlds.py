@@ -21,19 +21,19 @@ def prepare(ratings, guard):
 
 def without(index, user, item):
     """Give the same advisor had the user not rated the item; all public numbers stay as they are."""
-    number, crowd = index.listed[user], index.crowd
-    column = slice(crowd.indptr[item], crowd.indptr[item + 1])
-    place = np.flatnonzero(crowd.users[column] == number)
+    number, pool = index.listed[user], index.pool
+    column = slice(pool.indptr[item], pool.indptr[item + 1])
+    place = np.flatnonzero(pool.users[column] == number)
     if number < 0 or not len(place):
         return index
-    indptr = crowd.indptr.copy()
+    indptr = pool.indptr.copy()
     indptr[item + 1 :] -= 1
     cut = {
-        name: np.delete(getattr(crowd, name), crowd.indptr[item] + place[0])
+        name: np.delete(getattr(pool, name), pool.indptr[item] + place[0])
         for name in ("users", "values", "times")
-        if len(getattr(crowd, name))
+        if len(getattr(pool, name))
     }
-    return replace(index, crowd=crowd._replace(indptr=indptr, **cut))
+    return replace(index, pool=pool._replace(indptr=indptr, **cut))
 
 
 def asker(index, user_id):

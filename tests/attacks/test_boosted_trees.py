@@ -30,27 +30,27 @@ def naive_tree(bins, slope, curve, depth):
 
 
 def test_a_tree_is_the_one_that_trying_every_question_gives():
-    chance = np.random.default_rng(4)
-    signs = chance.integers(0, 6, (300, 3)).astype(np.float32)
-    answers = chance.random(300) < 0.1 + 0.6 * ((signs[:, 0] > 2) & (signs[:, 1] < 3))
+    stream = np.random.default_rng(4)
+    signs = stream.integers(0, 6, (300, 3)).astype(np.float32)
+    answers = stream.random(300) < 0.1 + 0.6 * ((signs[:, 0] > 2) & (signs[:, 1] < 3))
 
     class Every(np.random.Generator):
         def integers(self, low, high, n):  # type: ignore[override]
             assert n == high
             return np.arange(low, high)
 
-    trees = learn(signs, answers, np.ones(300), chance=Every(np.random.PCG64(0)), n_trees=1)
+    trees = learn(signs, answers, np.ones(300), stream=Every(np.random.PCG64(0)), n_trees=1)
     bins, share = binned(signs, trees.edges), answers.mean()
     expected = np.log(share / (1 - share)) + naive_tree(bins, share - answers, np.full(300, share * (1 - share)), DEPTH)
     np.testing.assert_allclose(trees.log_odds(signs), expected, rtol=1e-9)
 
 
 def test_trees_learn_what_two_signs_tell_together_and_neither_tells_alone():
-    chance = np.random.default_rng(0)
-    signs = chance.integers(0, 2, (4000, 4)).astype(np.float32)
-    signs[:, 3] = chance.random(4000)
-    answers = (signs[:, 0] != signs[:, 1]) ^ (chance.random(4000) < 0.02)
-    trees = learn(signs[:2000], answers[:2000], np.ones(2000), chance=chance, n_trees=30)
+    stream = np.random.default_rng(0)
+    signs = stream.integers(0, 2, (4000, 4)).astype(np.float32)
+    signs[:, 3] = stream.random(4000)
+    answers = (signs[:, 0] != signs[:, 1]) ^ (stream.random(4000) < 0.02)
+    trees = learn(signs[:2000], answers[:2000], np.ones(2000), stream=stream, n_trees=30)
     right = (trees.log_odds(signs[2000:]) > 0) == answers[2000:]
     assert right.mean() > 0.95
 
@@ -58,5 +58,5 @@ def test_trees_learn_what_two_signs_tell_together_and_neither_tells_alone():
 def test_a_row_counts_as_often_as_its_weight_says():
     signs, answers = np.zeros((100, 1), np.float32), np.arange(100) < 50
     weights = np.where(answers, 1.0, 9.0)
-    odds = learn(signs, answers, weights, chance=np.random.default_rng(0), n_trees=1).log_odds(signs)
+    odds = learn(signs, answers, weights, stream=np.random.default_rng(0), n_trees=1).log_odds(signs)
     assert abs(1 / (1 + np.exp(-odds[0])) - 0.1) < 0.02  # 50 of 50 + 450

@@ -12,7 +12,7 @@ from recloak._attacks.audit_result import Audit, seed_of_release
 from recloak._attacks.auditing import audit
 from recloak._attacks.gate import parse_gate, pass_gate
 from recloak._attacks.judging import FEWEST_TARGETS, N_DRAWS
-from recloak._attacks.model import Hits, Line, People, expected_share
+from recloak._attacks.model import Hits, Line, PersonRisks, expected_share
 from recloak._attacks.options import AuditOptions
 from recloak._attacks.public_view import ReleaseView
 from recloak._core.intervals import wilson
@@ -76,7 +76,7 @@ def on_everybody(rates, lines=()):
     def run(given):
         rate = rates[len(runs) % len(rates)]
         runs.append(rate)
-        people = People(np.arange(given.ratings.n_users), np.full(given.ratings.n_users, rate))
+        people = PersonRisks(np.arange(given.ratings.n_users), np.full(given.ratings.n_users, rate))
         return Findings(Hits(wilson(rate * 240, 240), people=people), baseline=0.5, lines=lines)
 
     return run, runs

@@ -19,16 +19,16 @@ OPTIONS = ObserverOptions(fewest=5)
 
 def world(*, tells: bool):
     """Return ratings and releases: each period some users add 3 items; a list of what they hold shows one of them."""
-    chance = np.random.default_rng(7)
+    stream = np.random.default_rng(7)
     rows, releases = [], []
-    held = [chance.choice(N_ITEMS, 12, replace=False).tolist() for _ in range(N_USERS)]
+    held = [stream.choice(N_ITEMS, 12, replace=False).tolist() for _ in range(N_USERS)]
     rows += [(user, item, 0) for user in range(N_USERS) for item in held[user]]
     lists = np.full((N_ITEMS, 3), EMPTY, np.int32)
     releases.append(ListRelease(1, 0, Lists(lists.copy())))
     for period in range(1, N_RELEASES):
         lists = np.full((N_ITEMS, 3), EMPTY, np.int32)
-        for user in chance.choice(N_USERS, 25, replace=False).tolist():
-            added = chance.choice([one for one in range(N_ITEMS) if one not in held[user]], 3, replace=False).tolist()
+        for user in stream.choice(N_USERS, 25, replace=False).tolist():
+            added = stream.choice([one for one in range(N_ITEMS) if one not in held[user]], 3, replace=False).tolist()
             for owner in held[user][:6]:
                 lists[owner, 0] = added[0] if tells else (owner + 1) % N_ITEMS
             held[user] += added
@@ -64,11 +64,11 @@ def test_yields_grow_as_less_accuracy_is_asked_and_lie_in_their_intervals():
 
 
 def test_what_trees_and_a_regression_say_counts_alike():
-    chance = np.random.default_rng(2)
-    signs = chance.normal(size=(400, 3)).astype(np.float32)
-    right, weights = chance.random(400) < 1 / (1 + np.exp(-signs[:, 0])), chance.uniform(1, 3, 400)
+    stream = np.random.default_rng(2)
+    signs = stream.normal(size=(400, 3)).astype(np.float32)
+    right, weights = stream.random(400) < 1 / (1 + np.exp(-signs[:, 0])), stream.uniform(1, 3, 400)
     found = _learned(signs, right, weights, np.random.default_rng(0))(signs)
-    trees = learn(signs, right, weights, chance=np.random.default_rng(0)).log_odds(signs)
+    trees = learn(signs, right, weights, stream=np.random.default_rng(0)).log_odds(signs)
     np.testing.assert_allclose(2 * found - trees, regress(signs, right, weights).log_odds(signs), atol=1e-9)
 
 

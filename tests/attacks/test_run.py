@@ -14,7 +14,7 @@ from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.audit_result import Audit
 from recloak._attacks.auditing import audit
 from recloak._attacks.gate import parse_gate
-from recloak._attacks.model import MARGIN, Hits, Line, Outcome, People, Public, judge
+from recloak._attacks.model import MARGIN, Hits, Line, Outcome, PersonRisks, Public, judge
 from recloak._attacks.options import AuditOptions
 from recloak._attacks.public_view import ReleaseView
 from recloak._core.errors import InputError, InternalError, OptionError
@@ -322,9 +322,9 @@ def test_the_verdict_is_the_worst_of_the_criteria_and_names_actors():
 
 
 def test_the_people_at_the_greatest_risk_come_first_and_each_once():
-    people = People(np.array([3, 5, 9]), np.array([0.2, 0.9, 0.4]))
+    people = PersonRisks(np.array([3, 5, 9]), np.array([0.2, 0.9, 0.4]))
     one = dataclasses.replace(outcome(), people=people)
-    other = dataclasses.replace(outcome(), people=People(np.array([3]), np.array([0.7])), baseline=0.1)
+    other = dataclasses.replace(outcome(), people=PersonRisks(np.array([3]), np.array([0.7])), baseline=0.1)
     found = Audit((one, other), (), 1)
     assert [user for user, _, _ in found.worst_off(2)] == [5, 3]
     assert found.worst_off()[1][1] == pytest.approx(0.6)

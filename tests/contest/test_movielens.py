@@ -14,7 +14,7 @@ import recloak
 from recloak._contest.answer_key import read_key
 from recloak._contest.board_attacks import one_cell, random_designs
 from recloak._contest.model import Score
-from recloak._contest.scoring import score_submission
+from recloak._contest.submission_scores import score_submission
 from recloak._contest.submissions import read_submission
 from recloak._contest.telling import noisy_score, telling_of
 from recloak._core.randomness import Randomness

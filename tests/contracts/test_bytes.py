@@ -135,7 +135,7 @@ SYNTH = {
     "synth folder csv": [f"synth made {SMALL} --titles --mentions --format csv --json"],
     "synth mentions": [
         f"synth made.csv {SMALL} --mentions --mentioners 0.4 --mentions-rated 0.6 --mentions-exponent 1.4"
-        " --mentions-lure 0.9 --json"
+        " --mentions-popularity 0.9 --json"
     ],
     "synth ml-1m": ["synth made.csv --preset ml-1m --users 200 --items 90 --seed 3 --json"],
     "synth netflix": ["synth made.parquet --preset netflix --users 200 --items 90 --titles --mentions --seed 3 --json"],

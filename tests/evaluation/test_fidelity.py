@@ -10,12 +10,12 @@ import pytest
 import recloak
 from recloak._attacks.public_view import see_release
 from recloak._core.randomness import Randomness
+from recloak._evaluation.fidelity.compared_statistics import compare_statistics
+from recloak._evaluation.fidelity.entry_scores import HeldOutCells, ndcg_of, rmse_of
 from recloak._evaluation.fidelity.leaderboards import CONTESTS, agreement, tau_of
 from recloak._evaluation.fidelity.measuring import measure_fidelity
 from recloak._evaluation.fidelity.model import Agreement, Fidelity
-from recloak._evaluation.fidelity.released_rows import ReleasedRows
-from recloak._evaluation.fidelity.scoring import Questions, ndcg_of, rmse_of
-from recloak._evaluation.fidelity.statistics import compare_statistics
+from recloak._evaluation.fidelity.training_rows import TrainingRows
 from recloak._evaluation.holdout import Probe, hold_out
 from recloak._evaluation.options import FidelityOptions
 from recloak._ratings.model import Ratings
@@ -31,7 +31,7 @@ def measured(released, probe=None, ratings=RATINGS):
 
 def test_the_original_as_its_own_release_agrees_as_far_as_noise_allows_and_keeps_every_statistic():
     rest, probe = hold_out(RATINGS, 0.1, rng=1)
-    found = measured(ReleasedRows.of_original(rest), probe, rest)
+    found = measured(TrainingRows.of_original(rest), probe, rest)
     for one in found.owner.values():
         assert one.tau == pytest.approx(1.0)
         assert one.regret == 0
@@ -82,7 +82,7 @@ def test_equal_rows_are_kept_once_so_that_no_test_cell_stands_in_the_training_pa
         np.repeat(np.arange(10), 2), np.tile([0, 1, 1, 2], 5), np.tile([1.0, 2.0, 3.0, 5.0], 5).astype(np.float32)
     )
     groups = np.arange(10)
-    released = ReleasedRows.of(copies, np.ones(10, np.int64), groups, groups)
+    released = TrainingRows.of(copies, np.ones(10, np.int64), groups, groups)
     assert released.rows.n_users == 2
     assert released.rows.values.tolist() == once.values.tolist()
     assert released.weights.tolist() == [5, 5]
@@ -96,17 +96,17 @@ def test_copying_every_row_changes_no_leaderboard():
         np.concatenate([few.users(), few.users() + few.n_users]),
         np.tile(few.items, 2), np.tile(few.values, 2), scale=few.scale,
     )  # fmt: skip
-    plain = measured(ReleasedRows.of(few, np.ones(120, np.int64), owner, owner), ratings=few)
-    twice = measured(ReleasedRows.of(copied, np.ones(240, np.int64), np.tile(owner, 2), owner), ratings=few)
+    plain = measured(TrainingRows.of(few, np.ones(120, np.int64), owner, owner), ratings=few)
+    twice = measured(TrainingRows.of(copied, np.ones(240, np.int64), np.tile(owner, 2), owner), ratings=few)
     assert plain.outsider == twice.outsider
 
 
 def test_several_rows_of_a_group_serve_with_their_mean():
     rows = Ratings.from_arrays([0, 1, 2], [0, 0, 0], [1.0, 4.0, 5.0])
-    released = ReleasedRows.of(rows, np.ones(3, np.int64), np.array([0, 0, 1]), np.array([0, 0, 1]))
+    released = TrainingRows.of(rows, np.ones(3, np.int64), np.array([0, 0, 1]), np.array([0, 0, 1]))
     known = Ratings.from_arrays([0, 1, 2, 2], [0, 0, 0, 1], [1.0, 5.0, 2.0, 3.0])
     cells = Probe(np.array([0, 2], np.int32), np.array([1, 1], np.int32), np.array([2.0, 5.0], np.float32))
-    questions = Questions.of_people(cells, known, released)
+    questions = HeldOutCells.of_people(cells, known, released)
     found = rmse_of(lambda served, _: rows.values[served], questions)
     assert found == pytest.approx(math.sqrt(((2.5 - 2.0) ** 2 + (5.0 - 5.0) ** 2) / 2))
 
@@ -115,7 +115,7 @@ def test_ndcg_counts_liked_items_at_their_places():
     known = Ratings.from_arrays([0, 0, 1, 2], [0, 3, 2, 1], [5.0, 1.0, 2.0, 3.0])
     cells = Probe(np.array([0, 0, 1], np.int32), np.array([1, 2, 0], np.int32), np.array([5, 2, 4], np.float32))
     scores = np.array([[9.0, 5.0, 6.0, 0.0], [1.0, 3.0, 9.0, 2.0]], np.float32)
-    found = ndcg_of(lambda rows: scores[rows], Questions.of_rows(cells, known))
+    found = ndcg_of(lambda rows: scores[rows], HeldOutCells.of_rows(cells, known))
     # Person 0 knows items 0 and 3, so the liked item 1 stands second; person 1 finds item 0 third.
     assert found == pytest.approx((1 / math.log2(3) + 1 / math.log2(4)) / 2)
 
@@ -165,7 +165,7 @@ def test_the_verdict_is_the_worst_of_all_contests(tau, regret, begins):
 def test_statistics_count_a_row_once_for_each_person_behind_it():
     ratings = Ratings.from_arrays(np.repeat(np.arange(12), 2), np.tile([0, 1], 12), np.tile([1.0, 5.0], 12))
     row = Ratings.from_arrays([0, 0], [0, 1], [3.0, 3.0], scale=ratings.scale)
-    released = ReleasedRows.of(row, np.array([12]), np.zeros(1, np.int64), np.zeros(12, np.int64))
+    released = TrainingRows.of(row, np.array([12]), np.zeros(1, np.int64), np.zeros(12, np.int64))
     found = compare_statistics(ratings, released)
     assert found["popularity"].error == 0
     assert found["top pairs"].error == 0
@@ -176,7 +176,7 @@ def test_statistics_count_a_row_once_for_each_person_behind_it():
 
 def test_only_some_people_and_items_take_part_where_there_are_more():
     options = FidelityOptions(quick=True, splits=1, most_people=50, most_items=30)
-    found = measure_fidelity(RATINGS, ReleasedRows.of_original(RATINGS), None, options=options, rng=Randomness(1))
+    found = measure_fidelity(RATINGS, TrainingRows.of_original(RATINGS), None, options=options, rng=Randomness(1))
     assert (found.n_people, found.n_items) == (50, 30)
 
 
@@ -197,7 +197,7 @@ def test_a_wrong_choice_is_one_sentence(given, sentence):
 def test_drawn_rows_are_trained_on_one_by_one(tmp_path):
     recloak.publish(RATINGS, tmp_path / "drawn", k=4, mode="sampled", seed=1)
     view = see_release(tmp_path / "drawn", tmp_path / "drawn-private", RATINGS)
-    rows = ReleasedRows.of_release(view, RATINGS)
+    rows = TrainingRows.of_release(view, RATINGS)
     table = pl.read_parquet(tmp_path / "drawn" / "ratings.parquet")
     assert int((rows.rows.activity * rows.weights).sum()) == len(table)
     assert rows.weights.sum() == RATINGS.n_users

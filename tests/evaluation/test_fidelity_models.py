@@ -9,7 +9,7 @@ from recloak._core.randomness import Randomness
 from recloak._evaluation.fidelity.biases import fit_biases
 from recloak._evaluation.fidelity.configurations import RANKING, RATING
 from recloak._evaluation.fidelity.implicit_factors import solve_side
-from recloak._evaluation.fidelity.nearest import nearest_of
+from recloak._evaluation.fidelity.nearest_columns import nearest_of
 from recloak._evaluation.fidelity.ranking_models import fit_ease, fit_item_cosines, fit_singular, fit_user_cosines
 from recloak._evaluation.fidelity.rating_models import (
     fit_item_neighbours,

@@ -13,6 +13,7 @@ from recloak._core.randomness import Randomness
 from recloak._evaluation import private_baselines as baselines
 from recloak._evaluation import private_items as items
 from recloak._evaluation.holdout import hold_out
+from recloak._releases.statistics.privacy_budget import budget_for
 
 with_library = pytest.mark.skipif(importlib.util.find_spec("opendp") is None, reason="OpenDP is not installed")
 
@@ -28,7 +29,7 @@ def test_the_budget_is_inside_the_textbook_bound_and_not_far_from_it(rho):
     """Bun and Steinke 2016: rho-zCDP gives epsilon = rho + 2 sqrt(rho log(1 / delta)), which is not tight."""
     delta = 1e-5
     epsilon = rho + 2 * math.sqrt(rho * math.log(1 / delta))
-    assert rho <= items.budget_for(epsilon, delta) <= 2 * rho
+    assert rho <= budget_for(epsilon, delta) <= 2 * rho
 
 
 @with_library

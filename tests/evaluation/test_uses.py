@@ -9,7 +9,7 @@ from tests.releases.test_events import two_tastes
 
 import recloak
 from recloak._cli.main import cli
-from recloak._evaluation.fidelity.scoring import Questions
+from recloak._evaluation.fidelity.entry_scores import HeldOutCells
 from recloak._evaluation.holdout import Probe
 from recloak._evaluation.use_evaluation import _scored, first_ten
 from recloak._library.evaluate_release import hold_out
@@ -42,7 +42,7 @@ def test_a_ranking_is_scored_as_by_hand():
     known = as_used(two_tastes(2, 24))
     free = [np.setdiff1d(np.arange(known.n_items), known.items[known.row(user)]) for user in (0, 1)]
     wanted = np.array([free[0][1], free[1][0]], np.int32)  # the second free item of the one, the first of the other
-    questions = Questions.of_rows(Probe(np.array([0, 1], np.int32), wanted, np.ones(2, np.float32)), known)
+    questions = HeldOutCells.of_rows(Probe(np.array([0, 1], np.int32), wanted, np.ones(2, np.float32)), known)
     order = -np.arange(known.n_items, dtype=np.float32)
     score = _scored(lambda rows: np.tile(order, (len(rows), 1)), questions, np.array([0, 1]))
     assert score.ranking is not None

@@ -233,9 +233,9 @@ def test_nothing_that_is_asked_depends_on_who_is_outside_the_crowd(case, secret)
     others = ratings.where(~np.isin(ratings.users(), outside[outside != asked[0]]))
     bare = prepare_advisor(others, IdentifyOptions(heavy=1.0), guard=guard)
     public = {
-        name: getattr(index.crowd, name) for name in ("rates", "gains", "squared_idf", "ignored", "appetite", "norms")
+        name: getattr(index.pool, name) for name in ("rates", "gains", "squared_idf", "ignored", "appetite", "norms")
     }
-    world = replace(index, ratings=others, crowd=bare.crowd._replace(**public), norms=index.norms, raters=index.raters)
+    world = replace(index, ratings=others, pool=bare.pool._replace(**public), norms=index.norms, raters=index.raters)
     mean = index.ratings.n_ratings / index.ratings.n_users
     user, earlier, draft = asked
     one, other = (make_question(each, user, earlier, draft, 600 * DAY) for each in (index, world))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recloak._core.errors import SourceError
 from recloak._mentions import clues
 from recloak._mentions.algorithms import Candidates, gains
-from recloak._mentions.clues import ClueCounts, default_constants, make_crowd
+from recloak._mentions.clues import ClueCounts, default_constants, make_pool
 from recloak._mentions.identification import identify
 from recloak._mentions.learned_weights import fit_weights
 from recloak._mentions.mention_tables import mentions_from_table
@@ -20,7 +20,7 @@ from recloak._mentions.model import NO_TIME, Standing
 from recloak._mentions.options import IdentifyOptions
 from recloak._mentions.panel import FOLDS, rank_by_panel, strongest_of
 from recloak._mentions.panel_kernels import DAY, PANEL, score_all
-from recloak._mentions.prediction import chances_of
+from recloak._mentions.prediction import probabilities_of
 from recloak._ratings.model import Ratings
 from tests.mentions.naive_panel import NaivePanel
 
@@ -28,10 +28,10 @@ OPTIONS = IdentifyOptions()
 KNOWN = default_constants()._replace(learned=np.array([0.7, 1.1, 0.4, 0.9]))
 
 
-def crowd_of(ratings):
+def pool_of(ratings):
     candidates = Candidates.of(ratings, OPTIONS)
     weights = gains(candidates.raters, candidates.n_users, OPTIONS)
-    return make_crowd(ratings, candidates, weights, np.ones(ratings.n_users, np.bool_))
+    return make_pool(ratings, candidates, weights, np.ones(ratings.n_users, np.bool_))
 
 
 @st.composite
@@ -65,7 +65,7 @@ def test_every_attacker_scores_as_its_obvious_form_does(case):
     items = np.array([item for item, _, _ in said], np.int32)
     times = np.array([NO_TIME if time is None else time for _, time, _ in said], np.int64)
     opinions = np.array([np.nan if opinion is None else opinion for _, _, opinion in said], np.float32)
-    quick = score_all(items, times, opinions, crowd_of(ratings), KNOWN)
+    quick = score_all(items, times, opinions, pool_of(ratings), KNOWN)
     plain = NaivePanel(ratings, KNOWN)
     if ratings.times is None:
         said = [(item, None, opinion) for item, _, opinion in said]
@@ -123,7 +123,7 @@ def test_a_target_is_compared_with_the_best_and_with_others_evenly_spaced(monkey
     monkeypatch.setattr(clues, "_RIVALS", 4)
     ratings, mentions = forum()
     others = ratings.n_users - 1
-    rows = ClueCounts(crowd_of(ratings), mentions, ratings)._rivals(0, KNOWN)
+    rows = ClueCounts(pool_of(ratings), mentions, ratings)._rivals(0, KNOWN)
     assert len(rows) == 1 + 4 + math.ceil((others - 4) / (others // 4))
     assert others // 4 > 1  # or a wrong step would give the same rows
 
@@ -131,12 +131,12 @@ def test_a_target_is_compared_with_the_best_and_with_others_evenly_spaced(monkey
 def test_nobody_helps_to_find_themselves():
     """Change what one target says: whoever is in the same fold is attacked with the same constants as before."""
     ratings, mentions = forum()
-    counted = ClueCounts(crowd_of(ratings), mentions, ratings)
+    counted = ClueCounts(pool_of(ratings), mentions, ratings)
     folds = np.arange(mentions.n_targets) % FOLDS
     before = counted.constants(folds != 0)
     times = mentions.times.copy()
     times[: mentions.indptr[1]] += 1000 * DAY
-    moved = ClueCounts(crowd_of(ratings), replace(mentions, times=times), ratings)
+    moved = ClueCounts(pool_of(ratings), replace(mentions, times=times), ratings)
     after = moved.constants(folds != 0)
     for name in before._fields:
         assert np.array_equal(getattr(before, name), getattr(after, name))
@@ -215,7 +215,7 @@ def simulated(rates, own, q, n_users, levels, n_trials=4000, seed=0):
 
 def test_the_prediction_is_what_independent_people_would_give():
     rates = -np.log1p(-np.array([0.02, 0.05, 0.11, 0.31]))
-    predicted = chances_of(rates, 1.0, np.array([1.0]), 60, 0.8, (1, 5, 10))
+    predicted = probabilities_of(rates, 1.0, np.array([1.0]), 60, 0.8, (1, 5, 10))
     assert predicted.tolist() == pytest.approx(simulated(rates, 1.0, 0.8, 60, (1, 5, 10)), abs=0.05)
 
 

@@ -13,7 +13,7 @@ from recloak._mentions.mention_tables import read_mentions
 from recloak._mentions.oracle_guard import OracleGuard
 from recloak._mentions.post_files import title_list
 from recloak._service.advice import answer, prepare
-from recloak._service.exposure import exposure
+from recloak._service.posts_exposure import exposure
 from recloak._service.schema import AdviceRequest
 
 NAMES = "Zorgon|Quimbly|Vextar|Plontheim|Dravik|Oskuleth|Brimvale|Tandrosk|Wexholm|Yolandrix|Krumble|Fenwhistle"

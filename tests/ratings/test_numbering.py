@@ -94,7 +94,7 @@ def test_a_text_longer_than_the_table_has_room_for():
 def test_a_column_holds_what_was_added_in_order(lengths):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(numbering, "SEGMENT_ROWS", 4)
-        column = numbering.Column(np.int32)
+        column = numbering.SegmentedColumn(np.int32)
         values = np.arange(sum(lengths))
         for part in np.split(values, np.cumsum(lengths)):
             column.add(part)

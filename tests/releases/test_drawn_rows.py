@@ -17,7 +17,7 @@ from recloak._ratings.synthetic.kernel_random import normal, uniform, walk
 from recloak._releases.drawn_rows import item_draws, item_links, label_draws
 from recloak._releases.drawn_rows.balance import count_rows
 from recloak._releases.drawn_rows.canonical_users import canonical_order, in_order
-from recloak._releases.drawn_rows.item_draws import Chance, Pull, Tallies, draw_items
+from recloak._releases.drawn_rows.item_draws import DrawKey, Pull, Tallies, draw_items
 from recloak._releases.drawn_rows.item_links import Links, PlaceRows, presence_links, rating_links
 from recloak._releases.drawn_rows.near_groups import NEAR, nearest_groups
 from recloak._releases.drawn_rows.presence_axes import find_axes
@@ -287,7 +287,7 @@ def test_drawn_items_are_those_with_the_lowest_keys(linked):
     pull = Pull(0.25, rng.normal(size=(8, 2)).astype(np.float32), spread, rng.normal(size=8), links)
     lengths = np.array([3, 4, 2, 5, 8])
     ends = np.concatenate(([0], np.cumsum(lengths)))
-    places, found, chance = np.empty(ends[-1], np.int32), np.zeros(5, np.int64), Chance(np.uint64(7), 2)
+    places, found, chance = np.empty(ends[-1], np.int32), np.zeros(5, np.int64), DrawKey(np.uint64(7), 2)
     draw_items(np.array([0, 1]), tallies, pull, lengths, ends, chance, places, found)
     assert np.array_equal(found, lengths)
     shares = counts / counts.sum(1, keepdims=True)

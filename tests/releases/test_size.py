@@ -9,10 +9,10 @@ import pytest
 import recloak
 from recloak._ratings.model import Scale
 from recloak._releases.options import PublishOptions, WriteOptions
-from recloak._releases.release_size import Counts, announce, in_units, parse_size, plan_size
+from recloak._releases.release_size import SourceSize, announce, in_units, parse_size, plan_size
 
-BOOKS = Counts(105_000, 340_000, 1_150_000, Scale(1, 10))
-NETFLIX = Counts(480_189, 17_770, 100_480_507, Scale(1, 5))
+BOOKS = SourceSize(105_000, 340_000, 1_150_000, Scale(1, 10))
+NETFLIX = SourceSize(480_189, 17_770, 100_480_507, Scale(1, 5))
 
 
 def test_a_padded_release_of_the_netflix_size_is_foreseen_within_a_tenth():

@@ -7,13 +7,13 @@ import pytest
 import recloak
 from recloak._core.errors import OptionError
 from recloak._evaluation.fidelity.model import Fidelity
-from recloak._report.charts import Panel, Panels, Slope, Slopes
+from recloak._report.charts import Panels, ScatterPanel, Slope, Slopes
 from recloak._report.comparison_drawing import slopes_body
 from recloak._report.draw import NARROW, WIDE, draw
 from recloak._report.fidelity_page import fidelity_verdict
 
 SLOPES = Slopes("original", "release", (Slope("a", 1.0, 3.0), Slope("b", 2.0, 1.0, True), Slope("c", 3.0, 2.0)), True)
-PANELS = Panels("original", "release", (Panel("popularity", ((1.0, 2.0), (10.0, 0.0)), log=True),))
+PANELS = Panels("original", "release", (ScatterPanel("popularity", ((1.0, 2.0), (10.0, 0.0)), log=True),))
 
 
 def places(chart):

@@ -109,8 +109,8 @@ def _as_ratings(rest: Ratings, probe) -> Ratings:
 def test_the_target_deviation_on_movielens_is_within_a_hundredth_of_the_local_engines(spark_cluster, data, tmp_path):
     from recloak._releases.options import PublishOptions
     from recloak._releases.publishing import publish as publish_here
-    from recloak._spark.publishing import publish
     from recloak._spark.session import SparkOptions
+    from recloak._spark.spark_publishing import publish
 
     rest, probe = hold_out(read(data / "ml" / "ml-1m.inter"), 0.1, rng=1)
     source, options = write_source(tmp_path / "lake", rest), PublishOptions(k=5)

@@ -47,7 +47,7 @@ def learn(
     answers: NDArray[np.bool_],
     weights: NDArray[np.float64],
     *,
-    chance: np.random.Generator,
+    stream: np.random.Generator,
     n_trees: int = _TREES,
 ) -> Trees:
     """Learn yes or no from rows of signs; a row counts as often as its weight says."""
@@ -60,7 +60,7 @@ def learn(
     sums = np.zeros((_INNER + 1, n_signs, N_BINS, 2))
     with task("learning", n_trees) as advance:
         for tree in range(n_trees):
-            rows = np.sort(chance.integers(0, len(signs), min(_ROWS, len(signs))))
+            rows = np.sort(stream.integers(0, len(signs), min(_ROWS, len(signs))))
             believed = 1 / (1 + np.exp(-odds))
             slope, curve = (weights * (believed - answers)), weights * believed * (1 - believed)
             place = grown.signs[tree], grown.cuts[tree], grown.leaves[tree]

@@ -54,15 +54,15 @@ def evidence(
     return np.asarray(counts * np.log1p(more / usual) - more)
 
 
-def member_odds(public: Public, profiles: NDArray[np.integer], chance: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return the chance that a member of each profile rated each item; ``chance`` is that before looking."""
-    expected = public.weights[profiles][:, None] * chance
-    odds = np.log(chance) - np.log1p(-chance) + evidence(public, counts_of(public, profiles), expected)
+def member_odds(public: Public, profiles: NDArray[np.integer], probability: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the chance that a member of each profile rated each item; ``probability`` is that before looking."""
+    expected = public.weights[profiles][:, None] * probability
+    odds = np.log(probability) - np.log1p(-probability) + evidence(public, counts_of(public, profiles), expected)
     return (1 / (1 + np.exp(-np.clip(odds, -30, 30)))).astype(np.float32)
 
 
 @njit(cache=True, nogil=True)
-def score_drawn(columns, counts, items, ratings, chances, means, active, sizes, given, taste, presence):  # type: ignore[no-untyped-def]
+def score_drawn(columns, counts, items, ratings, probabilities, means, active, sizes, given, taste, presence):  # type: ignore[no-untyped-def]
     """Add what known ratings say for each group; presence counts double, for `total` halves what pure rows say."""
     more, noise = given
     for c in range(len(items)):
@@ -71,7 +71,7 @@ def score_drawn(columns, counts, items, ratings, chances, means, active, sizes, 
             presence[g] -= 2.0 * more
         for place in range(columns.indptr[item], columns.indptr[item + 1]):
             g, n = columns.holders[place - columns.shift[item]], counts[place]
-            usual = max(sizes[g] * chances[c] * active[g], _LEAST_EXPECTED)
+            usual = max(sizes[g] * probabilities[c] * active[g], _LEAST_EXPECTED)
             presence[g] += 2.0 * n * np.log(1.0 + more / usual)
             label = columns.values[columns.codes[place]]
             liked = means[c] + n / (n + _SHRUNK) * (label - means[c])

@@ -22,7 +22,7 @@ from recloak._attacks.attack import Attack, Kind, Varied
 from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.drawn_evidence import activity, counts_of, evidence
 from recloak._attacks.link import N_BETS
-from recloak._attacks.model import Hits, People, Public
+from recloak._attacks.model import Hits, PersonRisks, Public
 from recloak._attacks.released_cells import members_of, rows_of
 from recloak._core.errors import InputError
 from recloak._core.intervals import wilson
@@ -73,10 +73,10 @@ def beliefs(world: _World, group: int, colluders: NDArray[np.integer]) -> Number
     public, told = world.public, world.used(colluders) if len(colluders) else np.zeros(world.ratings.n_items)
     n_unknown = max(int(public.weights[group]) - len(colluders), 1)
     if public.drawn is not None:
-        chance = np.clip(world.popularity * activity(public)[group], 1e-6, 0.95)
-        odds = np.log(chance) - np.log1p(-chance)
+        probability = np.clip(world.popularity * activity(public)[group], 1e-6, 0.95)
+        odds = np.log(probability) - np.log1p(-probability)
         counts = counts_of(public, np.array([group]))[0]
-        return odds + evidence(public, counts, public.weights[group] * chance, told)
+        return odds + evidence(public, counts, public.weights[group] * probability, told)
     row = rows_of(public, np.array([group]))[0].astype(np.float64)
     if world.directions is not None:
         known = sum((_propensities(world, int(one)) for one in colluders), np.zeros_like(row))
@@ -115,7 +115,7 @@ def bet(
     if not people:
         raise InputError(f"no target has {n_colluders} other members in its group")
     n_bets = min(N_BETS, int(allowed.sum()))
-    risks = People(np.array(people), np.array(right) / n_bets)
+    risks = PersonRisks(np.array(people), np.array(right) / n_bets)
     return Hits(wilson(sum(right), n_bets * len(people)), people=risks)
 
 

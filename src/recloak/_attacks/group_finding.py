@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from recloak._attacks.attack import Attack, Kind, Varied
 from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.group_likelihood import GroupModel, group_model_of, score_groups
-from recloak._attacks.model import Clues, Hits, People, expected_share, most_named
+from recloak._attacks.model import Clues, Hits, PersonRisks, expected_share, most_named
 
 PRESENCE = 0.5  # weight of the evidence of presence beside that of taste; best on MovieLens-1M in both modes
 _MOST_SCORED = 500_000_000  # cells scored for one number of known items; beyond, fewer targets
@@ -15,15 +15,17 @@ _TIE = 1e-4
 
 def find_group(model: GroupModel, clues: Clues) -> Hits:
     """Name the group that fits each target's clues best, ties by lot, and one of its members."""
-    chances = np.array([_chance(model, clues, target) for target in range(clues.n_targets)])  # of the group
+    probabilities = np.array([_probability(model, clues, target) for target in range(clues.n_targets)])  # of the group
     sizes = model.public.weights[model.public.owner[clues.targets]]
-    named = chances / np.maximum(sizes, 1)
+    named = probabilities / np.maximum(sizes, 1)
     return Hits(
-        expected_share(named, most_named(model.public)), expected_share(chances), people=People(clues.targets, named)
+        expected_share(named, most_named(model.public)),
+        expected_share(probabilities),
+        people=PersonRisks(clues.targets, named),
     )
 
 
-def _chance(model: GroupModel, clues: Clues, target: int) -> float:
+def _probability(model: GroupModel, clues: Clues, target: int) -> float:
     known = slice(clues.indptr[target], clues.indptr[target + 1])
     scores = total(*score_groups(model, clues.items[known], clues.ratings[known]))
     best = scores >= scores.max() - _TIE

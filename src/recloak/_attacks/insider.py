@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from recloak._attacks.attack import WITH_NUMBERS, Attack, Kind, Varied
 from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.drawn_evidence import activity, counts_of, evidence
-from recloak._attacks.model import Hits, Line, People, Public, step_of
+from recloak._attacks.model import Hits, Line, PersonRisks, Public, step_of
 from recloak._attacks.person_fit import Population, population
 from recloak._attacks.public_columns import item_means
 from recloak._attacks.released_cells import Members, members_of, rows_of
@@ -138,9 +138,13 @@ def _odds_by_counts(
     told = np.zeros(ratings.n_items)
     for one in colluders:
         told[ratings.items[ratings.row(int(one))]] += 1
-    chance = np.clip(world.popularity * activity(public)[group], 1e-6, 0.95)
+    probability = np.clip(world.popularity * activity(public)[group], 1e-6, 0.95)
     counts = counts_of(public, np.array([group]))[0]
-    return np.log(chance) - np.log1p(-chance) + evidence(public, counts, public.weights[group] * chance, told)
+    return (
+        np.log(probability)
+        - np.log1p(-probability)
+        + evidence(public, counts, public.weights[group] * probability, told)
+    )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -163,9 +167,9 @@ def _believe(world: _World, cells: _Cells) -> _Reading:
     popular = world.popularity[cells.items]
     unrated = _explains(world, cells, None)
     expected = 0.5 * (cells.target + cells.group) if world.padded else cells.group
-    chance = -0.5 * np.square((world.stars[None, :] - expected[:, None]) / world.noise)  # (n_cells, n_stars)
-    chance -= np.logaddexp.reduce(chance, axis=1, keepdims=True)
-    by_star = chance + np.column_stack([_explains(world, cells, float(star)) for star in world.stars])
+    probability = -0.5 * np.square((world.stars[None, :] - expected[:, None]) / world.noise)  # (n_cells, n_stars)
+    probability -= np.logaddexp.reduce(probability, axis=1, keepdims=True)
+    by_star = probability + np.column_stack([_explains(world, cells, float(star)) for star in world.stars])
     evidence = np.logaddexp.reduce(by_star, axis=1) - unrated
     odds = np.log(popular) - np.log1p(-popular)
     return _Reading(cells.items, cells.n_raters > 0, world.stars[by_star.argmax(axis=1)], odds + evidence)
@@ -248,7 +252,9 @@ class _Tally:
             "sure_links_found": self.sure_right / max(int(rated.sum()), 1),
         }
         users, risks = zip(*self.people, strict=True)
-        return Hits(wilson(self.right, self.cells), details=details, people=People(np.array(users), np.array(risks)))
+        return Hits(
+            wilson(self.right, self.cells), details=details, people=PersonRisks(np.array(users), np.array(risks))
+        )
 
 
 def _is_right(estimate: NDArray[np.floating], truth: NDArray[np.float32], ratings: Ratings) -> NDArray[np.bool_]:

@@ -23,7 +23,7 @@ from recloak._attacks.attack import Attack, Kind, Varied
 from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.group_likelihood import GroupModel, group_model_of
 from recloak._attacks.member_signs import ItemMemory, item_memory, person_of
-from recloak._attacks.model import Hits, Line, People, step_of
+from recloak._attacks.model import Hits, Line, PersonRisks, step_of
 from recloak._attacks.public_columns import item_means
 from recloak._attacks.released_cells import Members, members_of, rows_of
 from recloak._attacks.two_samples import auc
@@ -132,7 +132,7 @@ def insider_fit(
         "link_auc_by_popularity": popular,
     }
     line = Line("link_auc", wilson(float(told.sum()), len(told)), popular)
-    return Hits(wilson(int(right.sum()), n), details=details, people=People(users, right / counts)), outsider, line
+    return Hits(wilson(int(right.sum()), n), details=details, people=PersonRisks(users, right / counts)), outsider, line
 
 
 @dataclass(frozen=True, eq=False, slots=True)

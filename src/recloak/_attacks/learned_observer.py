@@ -26,7 +26,7 @@ from recloak._attacks.boosted_trees import learn
 from recloak._attacks.list_signs import GROUPS, PRIOR, Period, signs_of
 from recloak._attacks.logistic_regression import regress
 from recloak._attacks.options import ObserverOptions
-from recloak._attacks.yields import Cells, Observation, observation
+from recloak._attacks.yields import Observation, ObservedCells, observation
 from recloak._core.errors import InputError
 from recloak._core.progress import task
 from recloak._core.randomness import Randomness, Rng, randomness
@@ -67,14 +67,14 @@ def observe_each(
     require_times(ratings)
     if len(releases) < 2:
         raise InputError(f"an observer compares two releases, got {len(releases)}")
-    options, chance = options or ObserverOptions(), randomness(rng).child("attacks", "observer", targets)
-    cells = cells_of(releases, ratings, options, targets=targets, chance=chance)
-    return [_tried(cells, without, chance) for without in withouts]
+    options, streams = options or ObserverOptions(), randomness(rng).child("attacks", "observer", targets)
+    cells = cells_of(releases, ratings, options, targets=targets, streams=streams)
+    return [_tried(cells, without, streams) for without in withouts]
 
 
 def cells_of(
-    releases: Sequence[ListRelease], ratings: Ratings, options: ObserverOptions, *, targets: str, chance: Randomness
-) -> Cells:
+    releases: Sequence[ListRelease], ratings: Ratings, options: ObserverOptions, *, targets: str, streams: Randomness
+) -> ObservedCells:
     """Return the cells of the targets of all pairs of neighbouring releases."""
     holders, users = Holders.of(ratings), ratings.users()
     found: list[tuple[NDArray[np.float32], NDArray[np.bool_], NDArray[np.int32]]] = []
@@ -85,9 +85,9 @@ def cells_of(
         for later in range(1, len(releases)):
             one, two = releases[later - 1], releases[later]
             last = releases[min(later + options.delay, len(releases) - 1)]
-            people = _drawn(ratings, users, (one.time, two.time), options, targets, most, chance.stream(later))
+            people = _drawn(ratings, users, (one.time, two.time), options, targets, most, streams.stream(later))
             if len(people):
-                known, held, added = _holdings(ratings, people, (one.time, two.time), options, chance.stream(later, 1))
+                known, held, added = _holdings(ratings, people, (one.time, two.time), options, streams.stream(later, 1))
                 support = holders.support(one.time)
                 now, then = Period.between(one.lists, two.lists), Period.between(two.lists, last.lists)
                 signs = signs_of(known, now, then, support)
@@ -99,9 +99,9 @@ def cells_of(
             advance(1)
     if not found:
         empty = np.zeros(0, np.bool_), np.zeros(0, np.int32)
-        return Cells(np.zeros((0, 0), np.float32), groups, *empty, additions, 0)
+        return ObservedCells(np.zeros((0, 0), np.float32), groups, *empty, additions, 0)
     signs_all, added_all, people_all = (np.concatenate(each) for each in zip(*found, strict=True))
-    return Cells(signs_all, groups, added_all, people_all, additions, n_targets)
+    return ObservedCells(signs_all, groups, added_all, people_all, additions, n_targets)
 
 
 def _drawn(
@@ -111,7 +111,7 @@ def _drawn(
     options: ObserverOptions,
     targets: str,
     most: int,
-    chance: np.random.Generator,
+    stream: np.random.Generator,
 ) -> NDArray[np.int32]:
     """Draw the targets of a pair of releases: people who hold enough at the earlier one."""
     assert ratings.times is not None
@@ -119,10 +119,10 @@ def _drawn(
     able = np.bincount(users[before], minlength=ratings.n_users) >= options.fewest
     active = np.bincount(users[between], minlength=ratings.n_users) > 0
     n = min(options.targets, most)
-    drawn = chance.permutation(np.flatnonzero(able & active))[:n]
+    drawn = stream.permutation(np.flatnonzero(able & active))[:n]
     if targets == "mixed":
         drawn = drawn[: max(n // 2, 1)]
-        others = chance.permutation(np.flatnonzero(able & ~active))[: len(drawn)]
+        others = stream.permutation(np.flatnonzero(able & ~active))[: len(drawn)]
         drawn = np.concatenate([drawn, others])
     return np.sort(drawn).astype(np.int32)
 
@@ -132,7 +132,7 @@ def _holdings(
     people: NDArray[np.int32],
     times: tuple[int, int],
     options: ObserverOptions,
-    chance: np.random.Generator,
+    stream: np.random.Generator,
 ) -> tuple[Any, NDArray[np.bool_], NDArray[np.bool_]]:
     """Return what is known of people, what they hold, and what they add: (n_people, n_items) each."""
     assert ratings.times is not None
@@ -144,7 +144,7 @@ def _holdings(
         before = items[when <= times[0]]
         held[place, before] = True
         added[place, items[(when > times[0]) & (when <= times[1])]] = True
-        some = before if options.holdings is None else chance.permutation(before)[: options.holdings]
+        some = before if options.holdings is None else stream.permutation(before)[: options.holdings]
         known[place, some] = 1
     return scipy.sparse.csr_array(known), held, added & ~held
 
@@ -156,18 +156,18 @@ def _popular(support: NDArray[np.int64]) -> NDArray[np.bool_]:
     return popular
 
 
-def _tried(cells: Cells, without: Collection[str], chance: Randomness) -> Observation:
+def _tried(cells: ObservedCells, without: Collection[str], streams: Randomness) -> Observation:
     """Learn from each half of the people, and try it on the other."""
     n_added = int(cells.additions.sum())
     if n_added < _FEWEST_ADDITIONS or not cells.added.any():
         return Observation(cells.n_targets, n_added, None, ())
     signs = cells.without(without)
-    part = chance.stream("halves").permutation(len(cells.additions)) % 10  # 5 tenths teach, one of them calibrates
+    part = streams.stream("halves").permutation(len(cells.additions)) % 10  # 5 tenths teach, one of them calibrates
     odds, beliefs = np.zeros(len(signs)), np.zeros(len(signs))
     for half in (0, 1):
         mine = part[cells.people] % 2 == half
         teach, judge = ~mine & (part[cells.people] >= 2), ~mine & (part[cells.people] < 2)
-        stream = chance.stream("trees", half)
+        stream = streams.stream("trees", half)
         rows = _rows(teach, cells.added, stream)
         if not cells.added[rows].any() or not mine.any():
             return Observation(cells.n_targets, n_added, None, ())
@@ -176,14 +176,14 @@ def _tried(cells: Cells, without: Collection[str], chance: Randomness) -> Observ
         believed = _learned(signs[rows], right, np.where(right, 1.0, weight), stream)
         odds[mine] = believed(signs[mine])
         beliefs[mine] = _calibrated(believed(signs[judge]), cells.added[judge], odds[mine])
-    return observation(cells, odds, beliefs, chance.stream("people"))
+    return observation(cells, odds, beliefs, streams.stream("people"))
 
 
 def _learned(
     signs: NDArray[np.float32], right: NDArray[np.bool_], weights: NDArray[np.float64], stream: np.random.Generator
 ) -> Callable[[NDArray[np.float32]], NDArray[np.float64]]:
     """Return what gives the log odds of signs: the mean of what trees and a regression say."""
-    trees, regression = learn(signs, right, weights, chance=stream), regress(signs, right, weights)
+    trees, regression = learn(signs, right, weights, stream=stream), regress(signs, right, weights)
     return lambda asked: (trees.log_odds(asked) + regression.log_odds(asked)) / 2
 
 

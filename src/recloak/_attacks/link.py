@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recloak._attacks.attack import Attack, DetailChart, Kind
 from recloak._attacks.attack_input import LINK_CAP, AttackInput, Findings
 from recloak._attacks.link_beliefs import learned_beliefs
-from recloak._attacks.model import Hits, Line, People, Public
+from recloak._attacks.model import Hits, Line, PersonRisks, Public
 from recloak._attacks.released_cells import count_cells
 from recloak._core.intervals import Share, census, wilson
 from recloak._ratings.model import Ratings
@@ -30,7 +30,7 @@ def link(public: Public, ratings: Ratings, targets: NDArray[np.integer], *, k: i
     """Attack the links of each target; details hold the share k'/|C| over the released cells and the theorems."""
     bets = best_bets(learned_beliefs(public, ratings, public.owner[targets]))
     right = bets_right(bets, ratings, targets)
-    won, people = wilson(int(right.sum()), bets.size), People(targets, right / max(bets.shape[1], 1))
+    won, people = wilson(int(right.sum()), bets.size), PersonRisks(targets, right / max(bets.shape[1], 1))
     return Hits(won, details=_confidence(public, ratings, k), people=people)
 
 

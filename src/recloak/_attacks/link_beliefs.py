@@ -92,9 +92,9 @@ def _signs(model: GroupModel, profiles: NDArray[np.integer]) -> NDArray[np.float
     return np.stack((*each, np.ones_like(popular)), axis=-1)
 
 
-def _odds(chance: NDArray[np.floating]) -> NDArray[np.float64]:
-    chance = np.clip(chance.astype(np.float64), 1e-5, 1 - 1e-5)
-    return np.asarray(np.log(chance) - np.log1p(-chance))
+def _odds(probability: NDArray[np.floating]) -> NDArray[np.float64]:
+    probability = np.clip(probability.astype(np.float64), 1e-5, 1 - 1e-5)
+    return np.asarray(np.log(probability) - np.log1p(-probability))
 
 
 def _learn(model: GroupModel, ratings: Ratings, half: int) -> NDArray[np.float64]:
@@ -115,9 +115,9 @@ def _regression(signs: NDArray[np.float64], rated: NDArray[np.float64]) -> NDArr
     """Fit a logistic regression by Newton's steps, from popularity as it is."""
     weights, ridge = np.eye(signs.shape[1])[0], _RIDGE * np.eye(signs.shape[1])
     for _ in range(_ROUNDS):
-        chance = 1 / (1 + np.exp(-np.clip(signs @ weights, -30, 30)))
-        slope = signs.T @ (rated - chance) - _RIDGE * (weights - np.eye(len(weights))[0])
-        step = np.linalg.solve((signs * (chance * (1 - chance))[:, None]).T @ signs + ridge, slope)
+        probability = 1 / (1 + np.exp(-np.clip(signs @ weights, -30, 30)))
+        slope = signs.T @ (rated - probability) - _RIDGE * (weights - np.eye(len(weights))[0])
+        step = np.linalg.solve((signs * (probability * (1 - probability))[:, None]).T @ signs + ridge, slope)
         weights = weights + np.clip(step, -2, 2)
         if np.abs(step).max() < 1e-4:
             break

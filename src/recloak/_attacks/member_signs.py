@@ -170,17 +170,17 @@ def _item_signs(memory: ItemMemory, person: Person) -> Numbers:
 
 def _group_signs(memory: ItemMemory, person: Person, places: Numbers) -> Numbers:
     """Return how near the nearest group stands, beside the others: by the ratings, and by three distances."""
-    n, apart = len(person.left), places - person.place
-    found = _likelihood_signs(person, apart, memory.noise)
+    n, offsets = len(person.left), places - person.place
+    found = _likelihood_signs(person, offsets, memory.noise)
     for metric in (memory.typical, _known(memory, person.basis) / n, memory.precision):
-        found += _nearness(np.sqrt(np.maximum(_quadratic(apart, metric), 0)))
+        found += _nearness(np.sqrt(np.maximum(_quadratic(offsets, metric), 0)))
     return np.array([*found, np.log(n)])
 
 
-def _likelihood_signs(person: Person, apart: Numbers, noise: float) -> list[float]:
+def _likelihood_signs(person: Person, offsets: Numbers, noise: float) -> list[float]:
     """Return how likely the ratings are in the best groups, by how far each stands from the person."""
     ahead = person.basis.T @ person.errors
-    lost = _quadratic(apart, person.basis.T @ person.basis) - 2 * apart @ ahead  # less likely than by the own place
+    lost = _quadratic(offsets, person.basis.T @ person.basis) - 2 * offsets @ ahead  # less likely than by the own place
     scores = -(lost + float(np.square(person.errors).sum())) / (2 * noise)
     first, second, later = -_first_ones(-scores)
     n, spread = len(person.left), float(scores.std()) + _LEAST

@@ -18,7 +18,7 @@ from recloak._attacks.attack_input import AttackInput, Findings, OutsideRatings
 from recloak._attacks.group_finding import total
 from recloak._attacks.group_likelihood import GroupModel, group_model_of, score_groups
 from recloak._attacks.member_signs import ItemMemory, forgotten, item_memory, person_of, signs_by_model
-from recloak._attacks.model import Hits, Line, People
+from recloak._attacks.model import Hits, Line, PersonRisks
 from recloak._attacks.table_fit import Floats
 from recloak._attacks.two_samples import auc_share, found_at, found_share
 from recloak._core.errors import InputError
@@ -59,9 +59,11 @@ def learn(
     centre, scale = seen.mean(axis=0), seen.std(axis=0) + 1e-9
     given, weights = _with_one(_clipped(seen, centre, scale)), np.zeros(seen.shape[1] + 1)
     for _ in range(25):
-        chance = 1 / (1 + np.exp(-np.clip(given @ weights, -30, 30)))
-        slope = given.T @ (truth - chance) - _RIDGE * weights
-        curve = (given * np.maximum(chance * (1 - chance), 1e-4)[:, None]).T @ given + _RIDGE * np.eye(len(weights))
+        probability = 1 / (1 + np.exp(-np.clip(given @ weights, -30, 30)))
+        slope = given.T @ (truth - probability) - _RIDGE * weights
+        curve = (given * np.maximum(probability * (1 - probability), 1e-4)[:, None]).T @ given + _RIDGE * np.eye(
+            len(weights)
+        )
         weights = weights + np.linalg.solve(curve, slope)
     return np.asarray(_with_one(_clipped(tested, centre, scale)) @ weights)
 
@@ -93,7 +95,7 @@ def membership(
     details = {**found, "groups": model.public.n_profiles, "people_held_out": 0 if held_out is None else len(others)}
     line = Line("found_at_1_%", found_share(of_members, of_others, 0.01), 0.01)
     risks = 1 / (1 + np.exp(-np.clip(of_members, -30, 30)))  # how sure the attacker is where half are members
-    return Hits(auc_share(of_members, of_others), details=details, people=People(targets, risks)), (line,)
+    return Hits(auc_share(of_members, of_others), details=details, people=PersonRisks(targets, risks)), (line,)
 
 
 def _judged(

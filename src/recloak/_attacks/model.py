@@ -204,7 +204,7 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class People:
+class PersonRisks:
     """The risk of each person attacked, from 0 to 1."""
 
     users: NDArray[np.integer]  # (n_people,)
@@ -240,7 +240,7 @@ class Outcome:
     undecided: bool = False  # whether it was tried and cannot tell: too few targets, or the bound lies in its interval
     failed: bool = False  # whether it should have been measured and could not: then nothing is called bounded
     lines: tuple[Line, ...] = ()  # further figures, each of which can breach the release
-    people: People | None = None  # the risk of each person attacked
+    people: PersonRisks | None = None  # the risk of each person attacked
 
     @property
     def name(self) -> str:
@@ -308,16 +308,16 @@ class Hits:
     group: Share | None = None  # success in naming the group (the profile) of the user
     control: Share | None = None  # claims about people who are not in the data
     details: dict[str, Any] = field(default_factory=dict)
-    people: People | None = None
+    people: PersonRisks | None = None
 
 
-def expected_share(chances: NDArray[np.float64], most: float = 1.0) -> Share:
+def expected_share(probabilities: NDArray[np.float64], most: float = 1.0) -> Share:
     """Return the share of targets hit, where each is hit with its own probability (ties are broken at random).
 
     Nobody is hit with more than ``most``, such as one in k where k people share a row. The interval is then that of the
     chances divided by it, which lie between 0 and 1 (Wilson's holds for these too, as they vary less than 0 and 1 do).
     """
-    return share_of_chances(float(chances.sum()), len(chances), most)
+    return share_of_chances(float(probabilities.sum()), len(probabilities), most)
 
 
 def share_of_chances(total: float, n: int, most: float) -> Share:

@@ -16,7 +16,7 @@ from recloak._attacks.attack_input import AttackInput, Findings, OutsideRatings
 from recloak._attacks.group_finding import find_group, total
 from recloak._attacks.group_likelihood import GroupModel, group_model_of, score_groups
 from recloak._attacks.knowledge import draw_clues
-from recloak._attacks.model import Hits, Knowledge, People, expected_share
+from recloak._attacks.model import Hits, Knowledge, PersonRisks, expected_share
 from recloak._core.errors import InputError
 
 N_KNOWN = 10
@@ -32,7 +32,7 @@ def _run_record(given: AttackInput) -> Findings:
     assert found.group is not None
     assert found.people is not None
     sizes = model.public.weights[model.public.owner[found.people.users]]
-    people = People(found.people.users, found.people.risks * sizes)
+    people = PersonRisks(found.people.users, found.people.risks * sizes)
     return Findings(replace(found, user=found.group, people=people), baseline=1 / max(model.public.n_profiles, 1))
 
 
@@ -53,11 +53,13 @@ def among_first(
     if not len(users):
         raise InputError("the table from elsewhere has no ratings of these people and items")
     users = np.sort(stream.permutation(users)[:_MOST_TARGETS])
-    chances = np.array([_chance(model, others, int(user), stream, most_known, in_source, first) for user in users])
-    return Hits(expected_share(chances), people=People(users, chances))
+    probabilities = np.array(
+        [_probability(model, others, int(user), stream, most_known, in_source, first) for user in users]
+    )
+    return Hits(expected_share(probabilities), people=PersonRisks(users, probabilities))
 
 
-def _chance(
+def _probability(
     model: GroupModel,
     others: OutsideRatings,
     user: int,

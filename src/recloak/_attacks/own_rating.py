@@ -12,7 +12,7 @@ from recloak._attacks.attack import WITH_NUMBERS, Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.group_finding import total
 from recloak._attacks.group_likelihood import GroupModel, group_model_of, score_groups
-from recloak._attacks.model import Hits, People, step_of
+from recloak._attacks.model import Hits, PersonRisks, step_of
 from recloak._attacks.public_columns import labels_for
 from recloak._core.errors import InputError
 from recloak._core.intervals import wilson
@@ -50,7 +50,7 @@ def own_rating(model: GroupModel, ratings: Ratings, targets: NDArray[np.integer]
         "rmse_best_other_group": float(np.sqrt(np.concatenate(other_errors).mean())),
         "best_other_group": other_right / n,
     }
-    return Hits(wilson(right, n), details=details, people=People(users, risks))
+    return Hits(wilson(right, n), details=details, people=PersonRisks(users, risks))
 
 
 def _best_other(model: GroupModel, items: NDArray[np.integer], values: NDArray[np.float32], own: int) -> int:

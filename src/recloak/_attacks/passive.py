@@ -81,13 +81,13 @@ def attack(
     require_times(ratings)
     if len(releases) < 2:
         raise InputError(f"an observer compares two releases, got {len(releases)}")
-    options, chance = options or PassiveOptions(), randomness(rng).child("attacks", "passive")
+    options, streams = options or PassiveOptions(), randomness(rng).child("attacks", "passive")
     supports, scored, n_added, guesses = Holders.of(ratings), defaultdict(list), 0, []
     with task("attacking releases", len(releases) - 1) as advance:
         for later in range(1, len(releases)):
             seen = releases[max(0, later - window + 1) : later + 1]
             moves, weights = _moves(seen), supports.support(seen[-2].time)
-            for person in _people(ratings, seen[-2].time, seen[-1].time, options, chance.stream(later)):
+            for person in _people(ratings, seen[-2].time, seen[-1].time, options, streams.stream(later)):
                 n_added += len(person[3])
                 guesses.append(len(person[3]) / max(ratings.n_items - len(person[1]), 1))
                 for variant, score, right in _scores(person, moves, weights):
@@ -98,17 +98,17 @@ def attack(
 
 
 def _people(
-    ratings: Ratings, earlier: int, later: int, options: PassiveOptions, chance: np.random.Generator
+    ratings: Ratings, earlier: int, later: int, options: PassiveOptions, stream: np.random.Generator
 ) -> Iterator[Known]:
     """Draw targets that hold enough at the earlier release, and what is known of them."""
     assert ratings.times is not None
     held = np.add.reduceat(np.append(ratings.times <= earlier, False), ratings.indptr[:-1]) * (ratings.activity > 0)
     able = np.flatnonzero(held >= options.known)
-    for user in np.sort(chance.permutation(able)[: options.targets]).tolist():
+    for user in np.sort(stream.permutation(able)[: options.targets]).tolist():
         row = ratings.row(user)
         items, times = ratings.items[row], ratings.times[row]
         before, added = items[times <= earlier], items[(times > earlier) & (times <= later)]
-        known = chance.choice(before, options.known, replace=False).tolist()
+        known = stream.choice(before, options.known, replace=False).tolist()
         yield user, known, set(before.tolist()), set(added.tolist())
 
 

@@ -39,7 +39,7 @@ class AuditShape:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class PlannedRun:
     """One run of an attack: what is known of a target, or how many members of its group collude."""
 
     place: int  # among the numbers of known items
@@ -53,28 +53,28 @@ class Run:
         return self.knowledge.known if self.knowledge else self.colluders
 
 
-def variations(attack: Attack, shape: AuditShape, options: AuditOptions) -> Iterator[Run]:
+def variations(attack: Attack, shape: AuditShape, options: AuditOptions) -> Iterator[PlannedRun]:
     """Yield every run of an attack; what is for purchases and plays alone has none for ratings."""
     last = len(options.known)
     if shape.kind is RATINGS and RATINGS.name not in attack.values:
         return
     if attack.varied in (Varied.KNOWN, Varied.SETTINGS):
         for place, known in enumerate(options.known):
-            yield Run(place, Knowledge(known=known))
+            yield PlannedRun(place, Knowledge(known=known))
     if attack.varied is Varied.SETTINGS:
         for setting, knowledge in _settings(shape, options.varied_at):
-            yield Run(last, knowledge, setting=setting)
+            yield PlannedRun(last, knowledge, setting=setting)
     if attack.varied is Varied.ONE_KNOWN:
-        yield Run(last, Knowledge(known=options.varied_at))
+        yield PlannedRun(last, Knowledge(known=options.varied_at))
     if attack.varied is Varied.DEEP:
         for place, known in enumerate(DEEP):
-            yield Run(place, Knowledge(known=known))
-        yield Run(last, Knowledge(known=shape.most_items), setting=EVERYTHING)
+            yield PlannedRun(place, Knowledge(known=known))
+        yield PlannedRun(last, Knowledge(known=shape.most_items), setting=EVERYTHING)
     if attack.varied is Varied.COLLUDERS:
         for colluders in sorted({1, 2, max(shape.k - 1, 1)}):
-            yield Run(last, colluders=colluders)
+            yield PlannedRun(last, colluders=colluders)
     if attack.varied is Varied.ONCE:
-        yield Run(last)
+        yield PlannedRun(last)
 
 
 def _settings(shape: AuditShape, known: int) -> Iterator[tuple[str, Knowledge]]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recloak._attacks.attack import WITH_NUMBERS, Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.link import N_BETS, best_bets, bets_won
-from recloak._attacks.model import Hits, Line, People, Public
+from recloak._attacks.model import Hits, Line, PersonRisks, Public
 from recloak._attacks.released_cells import members_of, rows_of
 from recloak._attacks.table_fit import Floats, fit_of
 from recloak._attacks.two_samples import auc, auc_within, clustered_share
@@ -120,13 +120,15 @@ def _rare_bets(ratings: Ratings, targets: NDArray[np.integer], cells: FlaggedCel
     return Line("rare_bets_won", won, blind.rate)
 
 
-def _risks(ratings: Ratings, targets: NDArray[np.integer], cells: FlaggedCells, place: NDArray[np.int64]) -> People:
+def _risks(
+    ratings: Ratings, targets: NDArray[np.integer], cells: FlaggedCells, place: NDArray[np.int64]
+) -> PersonRisks:
     """Return for each target the share of the ratings that stand in flagged cells."""
     risks = [
         float(cells.flagged[row, ratings.items[ratings.row(int(user))]].mean())
         for user, row in zip(targets, place, strict=True)
     ]
-    return People(targets, np.array(risks))
+    return PersonRisks(targets, np.array(risks))
 
 
 def _run(given: AttackInput) -> Findings:

@@ -47,8 +47,8 @@ def _attack(public: Public, clues: Clues, kernel: Kernel) -> Hits:
     found = score(public, clues, kernel)
     absent = score(public, clues, kernel, without_own=True)
     return Hits(
-        user=expected_share(_chance(found, found.users_at_best), most_named(public)),
-        group=expected_share(_chance(found, found.profiles_at_best)),
+        user=expected_share(_probability(found, found.users_at_best), most_named(public)),
+        group=expected_share(_probability(found, found.profiles_at_best)),
         control=expected_share((_eccentricity(absent) >= _PAPER_PHI).astype(np.float64)),
         details={"acceptance": [_acceptance(found, absent, phi) for phi in THRESHOLDS]},
     )
@@ -66,7 +66,7 @@ def _shortness(public: Public) -> NDArray[np.float64]:
     return np.log(long.max(initial=1) / long)
 
 
-def _chance(found: Scores, n_at_best: NDArray[np.float64]) -> NDArray[np.float64]:
+def _probability(found: Scores, n_at_best: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(found.own == found.best, 1.0 / np.maximum(n_at_best, 1), 0.0)
 
 

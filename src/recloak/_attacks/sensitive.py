@@ -7,7 +7,7 @@ from recloak._attacks.attack import Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.group_likelihood import GroupModel, group_model_of
 from recloak._attacks.link_beliefs import posteriors
-from recloak._attacks.model import Hits, People
+from recloak._attacks.model import Hits, PersonRisks
 from recloak._attacks.two_samples import auc_share
 from recloak._core.errors import InputError
 from recloak._ratings.model import Ratings
@@ -23,7 +23,7 @@ def sensitive(model: GroupModel, ratings: Ratings, items: NDArray[np.bool_], tar
     risk = 1 - np.exp(np.log1p(-believed).sum(axis=1))[place]  # that at least one was rated
     details = {"rated_any": float(rated.mean()), "sensitive_items": int(items.sum())}
     users = targets[rated]
-    return Hits(auc_share(risk[rated], risk[~rated]), details=details, people=People(users, risk[rated]))
+    return Hits(auc_share(risk[rated], risk[~rated]), details=details, people=PersonRisks(users, risk[rated]))
 
 
 def _run(given: AttackInput) -> Findings:

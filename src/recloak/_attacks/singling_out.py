@@ -36,10 +36,10 @@ def isolated(public: Public, ratings: Ratings, stream: np.random.Generator, k: i
     profiles = stream.permutation(public.n_profiles)[:_ROWS]
     people = _people(public, ratings, profiles, stream)
     fitting = (_padded if public.is_complete else _pure)(public, people, profiles)
-    chances = np.column_stack([_one_left(fitting, 1 / coin) for coin in sorted({1, 2, max(k, 2)})])
+    probabilities = np.column_stack([_one_left(fitting, 1 / coin) for coin in sorted({1, 2, max(k, 2)})])
     learned = np.arange(len(profiles)) % 2 == 0
-    best = int(chances[learned].mean(axis=0).argmax())
-    tested = chances[~learned] if len(profiles) > 1 else chances
+    best = int(probabilities[learned].mean(axis=0).argmax())
+    tested = probabilities[~learned] if len(profiles) > 1 else probabilities
     fits = float(np.median(fitting[:, best % fitting.shape[1]]))
     return Hits(expected_share(tested[:, best]), details={"people_a_sentence_fits": fits})
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from recloak._attacks.attack import Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings
-from recloak._attacks.model import Hits, People
+from recloak._attacks.model import Hits, PersonRisks
 from recloak._attacks.two_samples import auc_share, found_at
 from recloak._core.errors import InputError
 from recloak._ratings.model import Ratings
@@ -85,7 +85,7 @@ def _run(given: AttackInput) -> Findings:
     counted, absent = scores.T
     epsilon = given.release.manifest["statistics"]["epsilon"]
     details = {"found_at_1_%": found_at(counted, absent, 0.01), "epsilon": epsilon}
-    people = People(np.array(targets), 1 / (1 + np.exp(-np.clip(counted, -30, 30))))
+    people = PersonRisks(np.array(targets), 1 / (1 + np.exp(-np.clip(counted, -30, 30))))
     return Findings(Hits(auc_share(counted, absent), details=details, people=people), baseline=0.5)
 
 

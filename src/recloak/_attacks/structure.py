@@ -20,8 +20,8 @@ def structure(public: Public, clues: Clues) -> Hits:
 def by_containment(found: Matches, most: float) -> Hits:
     """Score an attack that guesses evenly among the candidates, each of them right with ``most`` at most."""
     return Hits(
-        user=expected_share(_chances(found.has_own, found.n_users), most),
-        group=expected_share(_chances(found.has_own, found.n_profiles)),
+        user=expected_share(_probabilities(found.has_own, found.n_users), most),
+        group=expected_share(_probabilities(found.has_own, found.n_profiles)),
         details={
             "median_candidates": float(np.median(found.n_users)),
             "no_candidate": float((found.n_users == 0).mean()),
@@ -30,7 +30,7 @@ def by_containment(found: Matches, most: float) -> Hits:
     )
 
 
-def _chances(has_own: NDArray[np.bool_], n_candidates: NDArray[np.integer]) -> NDArray[np.float64]:
+def _probabilities(has_own: NDArray[np.bool_], n_candidates: NDArray[np.integer]) -> NDArray[np.float64]:
     return np.where(has_own, 1.0 / np.maximum(n_candidates, 1), 0.0)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recloak._attacks.attack import Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings, SybilRelease
-from recloak._attacks.model import Hits, Line, People, Public, step_of
+from recloak._attacks.model import Hits, Line, PersonRisks, Public, step_of
 from recloak._attacks.released_cells import rows_of
 from recloak._core.intervals import wilson
 from recloak._ratings.model import Ratings
@@ -50,7 +50,7 @@ def _run(given: AttackInput) -> Findings:
         "stars_read": line.share.rate,
         "stars_read_without": baseline,
     }
-    people = People(planted.people, alone.astype(np.float64))
+    people = PersonRisks(planted.people, alone.astype(np.float64))
     hits = Hits(wilson(int(alone.sum()), len(alone)), details=details, people=people)
     return Findings(hits, baseline=0.0, lines=(line,))
 

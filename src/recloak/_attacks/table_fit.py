@@ -154,8 +154,8 @@ def _refine(rows: Floats, filled: Floats, basis: Floats, n_rounds: int) -> tuple
 def _lively(rows: Floats) -> NDArray[np.bool_]:
     """Return the half of the items whose labels differ most: those of the others may fit for want of a difference."""
     some = rows[:: len(rows) // _LOOKED_AT + 1]
-    apart = np.nan_to_num(some - _column_means(some))
-    spread = np.square(apart).sum(axis=0) / np.maximum((~np.isnan(some)).sum(axis=0), 1)
+    deviations = np.nan_to_num(some - _column_means(some))
+    spread = np.square(deviations).sum(axis=0) / np.maximum((~np.isnan(some)).sum(axis=0), 1)
     return np.asarray(spread >= np.median(spread))
 
 

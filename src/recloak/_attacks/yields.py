@@ -19,7 +19,7 @@ _LONGEST = 12  # inferences for each addition: accuracy is then below a twelfth,
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Cells:
+class ObservedCells:
     """Every (target, item) cell that may have been added, and what the observer sees of it."""
 
     signs: NDArray[np.float32]  # (n_cells, n_signs)
@@ -86,7 +86,7 @@ class Observation:
 
 
 def observation(
-    cells: Cells, odds: NDArray[np.float64], beliefs: NDArray[np.float64], chance: np.random.Generator
+    cells: ObservedCells, odds: NDArray[np.float64], beliefs: NDArray[np.float64], stream: np.random.Generator
 ) -> Observation:
     """Return the yields of an observer who infers the cells with the largest odds first."""
     n_added = int(cells.additions.sum())
@@ -95,7 +95,7 @@ def observation(
     found = [_furthest(np.cumsum(right), np.arange(1, len(right) + 1), level) for level in ACCURACIES]
     everyone = np.union1d(np.flatnonzero(cells.additions), people)
     given = right, np.searchsorted(everyone, people), cells.additions[everyone]
-    drawn = np.array([_resampled(*given, chance) for _ in range(_RESAMPLES)])
+    drawn = np.array([_resampled(*given, stream) for _ in range(_RESAMPLES)])
     yields = []
     for place, (level, (n_right, n)) in enumerate(zip(ACCURACIES, found, strict=True)):
         low, high = np.quantile(drawn[:, place], (0.025, 0.975))
@@ -111,10 +111,10 @@ def _furthest(right: NDArray[Any], n: NDArray[Any], accuracy: float) -> tuple[in
 
 
 def _resampled(
-    right: NDArray[np.bool_], people: NDArray[np.intp], additions: NDArray[np.int64], chance: np.random.Generator
+    right: NDArray[np.bool_], people: NDArray[np.intp], additions: NDArray[np.int64], stream: np.random.Generator
 ) -> list[float]:
     """Return the yields when people are drawn anew, with replacement; ``people`` are places in ``additions``."""
-    times = np.bincount(chance.integers(0, len(additions), len(additions)), minlength=len(additions))
+    times = np.bincount(stream.integers(0, len(additions), len(additions)), minlength=len(additions))
     weight, n_added = times[people], int((times * additions).sum())
     n, n_right = np.cumsum(weight), np.cumsum(weight * right)
     return [_furthest(n_right, n, level)[0] / max(n_added, 1) for level in ACCURACIES]

@@ -14,7 +14,7 @@ from recloak._attacks.attack import CRITERIA, Attack, Kind
 from recloak._attacks.judging import FEWEST_TARGETS
 from recloak._attacks.model import ROUNDING
 from recloak._attacks.options import AuditOptions
-from recloak._attacks.planning import EVERYTHING, PLAIN, AuditShape, Run, variations
+from recloak._attacks.planning import EVERYTHING, PLAIN, AuditShape, PlannedRun, variations
 from recloak._attacks.registry import attacks
 from recloak._core.errors import InputError
 from recloak._ratings.value_kinds import COUNTS, PRESENCE, RATINGS, VALUE_KINDS
@@ -48,7 +48,7 @@ class AuditedRelease:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CriterionFinding:
     """The verdict on one criterion, how many people were attacked, and why nothing is known where nothing is."""
 
     verdict: str
@@ -62,7 +62,7 @@ class Finding:
         return "" if self.people is None else f"People attacked: {count(self.people)}."
 
 
-def findings_of(audit: Mapping[str, Any], release: AuditedRelease) -> dict[str, Finding]:
+def findings_of(audit: Mapping[str, Any], release: AuditedRelease) -> dict[str, CriterionFinding]:
     """Return what holds on each criterion; raise InputError for an audit that is none, or contradicts itself.
 
     What the audit lacks of the runs that there are today is not measured.
@@ -88,7 +88,7 @@ def _run_of(name: str, known: Any, setting: Any) -> tuple[str, Any, Any]:
     return name, None if setting == EVERYTHING else known, setting  # how many that is depends on the source
 
 
-def _in_words(name: str, run: Run) -> str:
+def _in_words(name: str, run: PlannedRun) -> str:
     told = run.setting if run.setting != PLAIN else "" if run.known is None else f"{run.known} known"
     return f"{name} ({told})" if told else name
 
@@ -98,7 +98,7 @@ def worst(verdicts: list[str]) -> str:
     return next((one for one in _ORDER if one in verdicts), NOT_MEASURED)
 
 
-def overall(audit: Mapping[str, Any], findings: Mapping[str, Finding]) -> str:
+def overall(audit: Mapping[str, Any], findings: Mapping[str, CriterionFinding]) -> str:
     """Return the worst of all criteria and gates."""
     return worst([*(one.verdict for one in findings.values()), *_gates(audit)])
 
@@ -208,21 +208,21 @@ def _is_open(one: Audited) -> bool:
     return one.get("undecided") is True or any(_may_exceed(share) for share in _shares(one))
 
 
-def _finding(verdict: str, runs: list[Audited], n_users: int, missing: list[str]) -> Finding:
+def _finding(verdict: str, runs: list[Audited], n_users: int, missing: list[str]) -> CriterionFinding:
     people = _people([one for one in runs if _word(one) in ("bounded", "breached")])
     if verdict != "bounded":
-        return Finding(verdict, people)
+        return CriterionFinding(verdict, people)
     if missing:
         more = f" and {count(len(missing) - _MOST_NAMED)} more" if len(missing) > _MOST_NAMED else ""
-        return Finding(NOT_MEASURED, people, f"the audit lacks {', '.join(missing[:_MOST_NAMED])}{more}")
+        return CriterionFinding(NOT_MEASURED, people, f"the audit lacks {', '.join(missing[:_MOST_NAMED])}{more}")
     if people is None:
-        return Finding(NOT_MEASURED, reason="how many people were attacked is not known")
+        return CriterionFinding(NOT_MEASURED, reason="how many people were attacked is not known")
     if people < min(FEWEST_TARGETS, n_users):
         who = "1 person was" if people == 1 else f"{people} people were"
-        return Finding(
+        return CriterionFinding(
             NOT_MEASURED, people, f"only {who} attacked; at least {FEWEST_TARGETS}, or everybody, are needed"
         )
-    return Finding(verdict, people)
+    return CriterionFinding(verdict, people)
 
 
 def _people(measured: list[Audited]) -> int | None:

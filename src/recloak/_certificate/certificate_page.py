@@ -5,6 +5,7 @@ from functools import cache
 import jinja2
 
 from recloak._certificate.content import Certificate
+from recloak._report.page import template_of
 
 
 def certificate_html(certificate: Certificate) -> str:
@@ -14,6 +15,4 @@ def certificate_html(certificate: Certificate) -> str:
 
 @cache
 def _template() -> jinja2.Template:
-    loader, strict = jinja2.PackageLoader("recloak._certificate"), jinja2.StrictUndefined
-    pages = jinja2.Environment(loader=loader, autoescape=True, undefined=strict, trim_blocks=True, lstrip_blocks=True)
-    return pages.get_template("certificate.html")
+    return template_of("recloak._certificate", "certificate.html")

@@ -18,7 +18,7 @@ from recloak._attacks.registry import attacks
 from recloak._certificate.audit_findings import (
     NOT_MEASURED,
     AuditedRelease,
-    Finding,
+    CriterionFinding,
     breached,
     findings_of,
     not_accepted,
@@ -110,7 +110,7 @@ def _proof(manifest: Mapping[str, Any], verdict: Verdict) -> str:
     return f"Proved: {first[:1].lower()}{first[1:]}"
 
 
-def _outcome(audit: Mapping[str, Any] | None, findings: Mapping[str, Finding]) -> tuple[str, str]:
+def _outcome(audit: Mapping[str, Any] | None, findings: Mapping[str, CriterionFinding]) -> tuple[str, str]:
     """Return the tone and what the attacks came to."""
     if audit is None:
         return "caution", NOT_MEASURED
@@ -153,7 +153,7 @@ def _proved(manifest: Mapping[str, Any], verdict: Verdict) -> Iterator[str]:
     yield from proved(manifest, verdict)
 
 
-def _attacked(audit: Mapping[str, Any] | None, findings: Mapping[str, Finding]) -> Rows:
+def _attacked(audit: Mapping[str, Any] | None, findings: Mapping[str, CriterionFinding]) -> Rows:
     if audit is None:
         return tuple((_words(one), NOT_MEASURED, "No audit was given.") for one in CRITERIA)
     return tuple(_criterion(one, findings[one], audit) for one in CRITERIA)
@@ -163,7 +163,7 @@ def _words(criterion: str) -> str:
     return criterion.replace("-", " ").capitalize()
 
 
-def _criterion(name: str, finding: Finding, audit: Mapping[str, Any]) -> tuple[str, str, str]:
+def _criterion(name: str, finding: CriterionFinding, audit: Mapping[str, Any]) -> tuple[str, str, str]:
     tried = [one for one in audit["attacks"] if one["criterion"] == name and one.get("release")]
     strongest = _sentence(max(tried, key=_excess)) if tried else "No attack was measured."
     return _words(name), finding.verdict, f"{finding.sentence()} {strongest}".strip()

@@ -138,8 +138,8 @@ def _exposure(exposure: Exposure, kind: ValueKind) -> Table:
     table.caption, table.caption_justify = "crowd: how many users fit what is known (median)", "left"
     for known in sorted({level.known for level in exposure.levels}):
         levels = [exposure.at(known, with_ratings=labelled) for labelled in (False, True)][: 1 + kind.varies]
-        crowds = [count(level.candidates[2]) for level in levels]
-        table.add_row(str(known), *(with_interval(level.unique) for level in levels), *crowds,
+        sizes = [count(level.candidates[2]) for level in levels]
+        table.add_row(str(known), *(with_interval(level.unique) for level in levels), *sizes,
                       *([with_interval(dated[known].unique)] if dated else []))  # fmt: skip
     return table
 

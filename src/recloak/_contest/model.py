@@ -155,9 +155,11 @@ class Standings(Tabular):
     @property
     def lines(self) -> list[dict[str, Any]]:
         """A place and a team in each line."""
-        firsts = [1 + sum(map(len, self.places[:number])) for number in range(len(self.places))]
+        first_places = [1 + sum(map(len, self.places[:number])) for number in range(len(self.places))]
         return [
-            {"place": first, "team": team} for first, teams in zip(firsts, self.places, strict=True) for team in teams
+            {"place": first, "team": team}
+            for first, teams in zip(first_places, self.places, strict=True)
+            for team in teams
         ]
 
     def to_polars(self) -> pl.DataFrame:

@@ -28,7 +28,7 @@ NOISE = 1.5  # in units of a fourth of the span or of a step, per rating and for
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class BoardNoise:
     """The size of the noise and of a step, in units of the root mean squared error."""
 
     sigma: float  # of the mean squared error
@@ -36,14 +36,14 @@ class Telling:
     decimals: int
 
 
-def telling_of(rules: Rules, n_board: int, typical: float) -> Telling:
+def telling_of(rules: Rules, n_board: int, typical: float) -> BoardNoise:
     """Return how scores are told on a half of ``n_board`` ratings, at a typical root mean squared error."""
     sigma = NOISE * rules.unsure * rules.span * math.sqrt(rules.submissions) / max(n_board, 1)
     of_root = sigma / (2 * max(typical, 1e-9))
     # By the rules alone: places that followed the exact score would tell which side of a border it lies on.
     usual = sigma / (rules.span / 2)
     decimals = max(0, min(6, -math.floor(math.log10(max(usual, 1e-9)))))
-    return Telling(sigma, of_root, decimals)
+    return BoardNoise(sigma, of_root, decimals)
 
 
 def noisy_score(score: Score, predictions: NDArray[np.float64], rules: Rules) -> float:

@@ -26,7 +26,7 @@ from recloak._core.results import Result, counted, plural, table_of
 from recloak._evaluation.deviation import target_deviation
 from recloak._evaluation.fidelity.measuring import OriginalBoards, measure_fidelity
 from recloak._evaluation.fidelity.model import Agreement
-from recloak._evaluation.fidelity.released_rows import ReleasedRows
+from recloak._evaluation.fidelity.training_rows import TrainingRows
 from recloak._evaluation.holdout import Probe, hold_out, publish_temporarily
 from recloak._evaluation.model import Accuracy, Ranking, accuracy_of
 from recloak._evaluation.options import FidelityOptions, FrontierOptions
@@ -204,7 +204,7 @@ class _Measurements:
         shown = publish_temporarily(self.ratings, PublishOptions(k=k, mode=mode), rng=self.rng.child(mode, k))
         ratings = values_seen(self.ratings, shown.manifest)
         measures = risks_of(shown, ratings, see_original(ratings), targets=self.options.targets, rng=self.rng)
-        risks, rows = self._risks(shown.public, ratings, k), ReleasedRows.of_release(shown, ratings)
+        risks, rows = self._risks(shown.public, ratings, k), TrainingRows.of_release(shown, ratings)
         boards = self._leaderboards(ratings, rows)
         if self.uses is None:
             errors = self._errors(shown.public, as_training_set(shown.public, ratings.item_ids))
@@ -227,7 +227,7 @@ class _Measurements:
         predicted = model.predict(public.owner[self.probe.users], self.probe.items)
         return accuracy_of(predicted, self.probe.values), target_deviation(public, self.probe)
 
-    def _leaderboards(self, ratings: Ratings, rows: ReleasedRows) -> dict[str, Agreement | None]:
+    def _leaderboards(self, ratings: Ratings, rows: TrainingRows) -> dict[str, Agreement | None]:
         """Compare a few algorithms on the release and on the original, by protocols A and B."""
         if self.options.no_fidelity:
             return {}

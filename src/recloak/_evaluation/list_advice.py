@@ -207,7 +207,7 @@ def advise(
 ) -> ListAdvice:
     """Replay the ratings under every setting and in every other way, and attack each."""
     protocol, method = protocol or ProtocolOptions(gap=10.0), method or MethodOptions()
-    bound, chance = bound or BoundOptions(), randomness(rng)
+    bound, streams = bound or BoundOptions(), randomness(rng)
     similarity = (similarity or SimilarityOptions()).replace(min_support=bound.min_support)
     times = schedule(ratings, protocol)
     rankings = list(lists_by_period(ratings, times, method.depth, similarity))
@@ -217,7 +217,7 @@ def advise(
     ]
     asked = [bound.replace(delta=delta, horizon=horizon, evidence=meaning)
              for meaning in evidence for horizon in horizons for delta in deltas]  # fmt: skip
-    trial = _Trial(ratings, true, observer or ObserverOptions(), chance)
+    trial = _Trial(ratings, true, observer or ObserverOptions(), streams)
     with task("ways to publish", len(asked) + 1) as advance:
         others, control = trial.others(bound.min_support)
         advance(1)
@@ -242,10 +242,10 @@ class _Trial:
     ratings: Ratings
     true: list[ListRelease]
     options: ObserverOptions
-    chance: Randomness
+    streams: Randomness
 
     def observed(self, releases: Sequence[ListRelease]) -> Observation:
-        return observe(releases, self.ratings, self.options, rng=self.chance)
+        return observe(releases, self.ratings, self.options, rng=self.streams)
 
     def dated(self, lists: Sequence[Lists]) -> list[ListRelease]:
         return [ListRelease(one.number, one.time, shown) for one, shown in zip(self.true, lists, strict=True)]
@@ -258,7 +258,7 @@ class _Trial:
 
     def others(self, min_support: int) -> tuple[list[AdvisedSetting], Observation]:
         """Return the figures of the other ways, true lists first, and what an observer infers without any moves."""
-        seen, control = observe_each(self.true, self.ratings, self.options, withouts=((), CONTROL), rng=self.chance)
+        seen, control = observe_each(self.true, self.ratings, self.options, withouts=((), CONTROL), rng=self.streams)
         found = [self._other(TRUE, "every night", [one.lists for one in self.true], seen)]
         for n in _NIGHTS:
             if len(self.true) > 2 * n:
@@ -271,7 +271,7 @@ class _Trial:
     def _noisy(self, unit: str, epsilon: float, min_support: int) -> AdvisedSetting:
         times, top = [one.time for one in self.true], self.true[0].lists.top
         made = baselines.noisy_lists(
-            self.ratings, times, top, epsilon=epsilon, unit=unit, min_support=min_support, rng=self.chance
+            self.ratings, times, top, epsilon=epsilon, unit=unit, min_support=min_support, rng=self.streams
         )
         lists = list(made)
         return self._other(NOISE, f"epsilon {epsilon:g} per {unit}", lists, self.observed(self.dated(lists)))

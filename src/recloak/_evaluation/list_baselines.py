@@ -97,12 +97,12 @@ def noisy_lists(
 ) -> Iterator[Lists]:
     """Yield the lists of every release, ranked by the noisy cosine of presence; nothing else of the ratings is used."""
     scale = noise_scale(epsilon, len(times), squared_sensitivity(unit, most))
-    counted, chance = bounded(ratings, most), randomness(rng).stream("lists", "noise", unit)
+    counted, stream = bounded(ratings, most), randomness(rng).stream("lists", "noise", unit)
     items = np.sort(np.argsort(-ratings.popularity, kind="stable")[:_MOST_ITEMS])
     for time in times:
         single, pairs = counts_at(ratings, counted, time, items)
-        single += scale * chance.standard_normal(len(single), np.float32)
-        noise = np.triu(chance.standard_normal(pairs.shape, np.float32), 1)
+        single += scale * stream.standard_normal(len(single), np.float32)
+        noise = np.triu(stream.standard_normal(pairs.shape, np.float32), 1)
         pairs += scale * (noise + noise.T)
         yield _ranked(single, pairs, items, ratings.n_items, top, min_support)
 

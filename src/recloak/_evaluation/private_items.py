@@ -18,23 +18,20 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from recloak._core.extras import require_extra
 from recloak._ratings.model import Ratings, Scale
+from recloak._releases.statistics.privacy_budget import budget_for
 
-EXTRA = "statistics"
 MOST_RATINGS = 40  # of a person
 _RANK, _ROUNDS = 4, 3
 _BIASES, _FACTORS = 2, 6  # square of what one rating adds to the sums: 1 + 1, and |z|^4 + |z|^2 with |z|^2 <= 2
 _MEAN_SHARE = 0.05  # of the budget, for the mean of all ratings
 _RIDGE = 0.1 * np.array([5.0] * _RANK + [1.0])  # of a person's own row, which is shown to nobody
 _RATING_VARIANCE, _BIAS_VARIANCE, _FACTOR_VARIANCE = 0.2, 0.06, 0.02  # of ratings from -1 to 1: rounded, no secret
-_HALVINGS = 60
 
 _FURTHEST = 1.5  # no number of an item is larger: beyond the scale it is noise
 
@@ -101,24 +98,6 @@ def _noisy_mean(chosen: _Chosen, n_people: int, rho: float, rng: np.random.Gener
     sums = np.bincount(chosen.users, chosen.values, minlength=1)
     total = float((sums / np.maximum(counts, 1)).sum()) + float(rng.normal(0, np.sqrt(1 / (2 * rho))))
     return float(np.clip(total / max(n_people, 1), -1, 1))
-
-
-def budget_for(epsilon: float, delta: float) -> float:
-    """Return the largest rho (zero-concentrated) within epsilon and delta, by OpenDP's accountant."""
-    require_extra(EXTRA, "opendp", need="a factorisation with differential privacy")
-    import opendp.prelude as dp  # noqa: PLC0415 (a second, and optional)
-
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l2_distance(T=float)
-    one: Any = dp.m.make_gaussian(*space, scale=1.0)
-    curve: Any = dp.c.make_zCDP_to_approxDP(one)
-    low, high = 0.0, 1.0  # how far one person moves the sums, in deviations of the noise
-    while curve.map(high).epsilon(delta) <= epsilon:
-        low, high = high, 2 * high
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if curve.map(middle).epsilon(delta) <= epsilon else (low, middle)
-    return float(one.map(low))
 
 
 def _centred(ratings: Ratings) -> scipy.sparse.csr_array:

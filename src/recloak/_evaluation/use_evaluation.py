@@ -24,11 +24,11 @@ from recloak._attacks.public_view import ReleaseView
 from recloak._core.progress import Advance, task
 from recloak._core.randomness import Randomness
 from recloak._core.results import sizes_only
+from recloak._evaluation.fidelity.compared_statistics import compare_statistics
+from recloak._evaluation.fidelity.entry_scores import TOP, HeldOutCells
 from recloak._evaluation.fidelity.ranking_models import ScoreRows, fit_ease, fit_implicit, fit_item_cosines
-from recloak._evaluation.fidelity.released_rows import ReleasedRows
-from recloak._evaluation.fidelity.scoring import TOP, Questions
-from recloak._evaluation.fidelity.statistics import compare_statistics
 from recloak._evaluation.fidelity.training import Training
+from recloak._evaluation.fidelity.training_rows import TrainingRows
 from recloak._evaluation.fidelity.uses import in_uses, uses_of
 from recloak._evaluation.holdout import Probe, sample_users
 from recloak._evaluation.model import Accuracy, Ranking, RecommenderScore, SelfRank, UseEvaluation
@@ -64,7 +64,7 @@ class UseContest:
     """People, items and held-out uses, the same for every release of a source: recommenders compete on them."""
 
     items: NDArray[np.int64]  # that take part, the most used
-    here: ReleasedRows  # the source
+    here: TrainingRows  # the source
     asked: Probe
     people: NDArray[np.int32]  # who are ranked for
     rng: Randomness
@@ -76,33 +76,33 @@ class UseContest:
         """Choose the items and the people."""
         source = uses_of(ratings)
         items = np.sort(np.argsort(-source.popularity, kind="stable")[:MOST_ITEMS])
-        here = ReleasedRows.of_original(source).of_people(np.arange(source.n_users), items)
+        here = TrainingRows.of_original(source).of_people(np.arange(source.n_users), items)
         asked = _about(probe, items, source.n_items)
         return cls(items, here, asked, sample_users(asked, users, rng.stream("ranking")), rng.child("train"))
 
-    def part_of(self, released: ReleasedRows) -> ReleasedRows:
+    def part_of(self, released: TrainingRows) -> TrainingRows:
         """Return the uses of released rows that take part."""
         return in_uses(released).of_people(np.arange(len(released.owner)), self.items)
 
     def on_original(self, advance: Advance = lambda _: None) -> Scores:
         """Train every recommender on the source and score it."""
-        return self._scores(self.here.rows, Questions.of_rows(self.asked, self.here.rows), advance)
+        return self._scores(self.here.rows, HeldOutCells.of_rows(self.asked, self.here.rows), advance)
 
-    def on_release(self, part: ReleasedRows, advance: Advance = lambda _: None) -> Scores:
+    def on_release(self, part: TrainingRows, advance: Advance = lambda _: None) -> Scores:
         """Train every recommender on released rows and score it; a person is served by the own group's."""
-        return self._scores(part.rows, Questions.of_people(self.asked, self.here.rows, part), advance)
+        return self._scores(part.rows, HeldOutCells.of_people(self.asked, self.here.rows, part), advance)
 
     def by_popularity(self) -> RecommenderScore:
         """Score the order of popularity."""
         popular = self.here.rows.popularity.astype(np.float32)
-        questions = Questions.of_rows(self.asked, self.here.rows)
+        questions = HeldOutCells.of_rows(self.asked, self.here.rows)
         return _scored(lambda rows: np.tile(popular, (len(rows), 1)), questions, self.people)
 
-    def covered(self, part: ReleasedRows) -> Accuracy:
+    def covered(self, part: TrainingRows) -> Accuracy:
         """Return how many held-out uses stand in a row of the person's own group."""
         return _covered(self.asked, part)
 
-    def _scores(self, rows: Ratings, questions: Questions, advance: Advance) -> Scores:
+    def _scores(self, rows: Ratings, questions: HeldOutCells, advance: Advance) -> Scores:
         training, scores = Training(rows, self.rng), {}
         for name, fit in RECOMMENDERS_OF_USES.items():
             scores[name] = _scored(fit(training), questions, self.people)
@@ -135,7 +135,7 @@ def evaluate_uses(
 ) -> UseEvaluation:
     """Evaluate a release of presence or counts on held-out uses of the same people."""
     contest = UseContest.of(ratings, probe, users=users, rng=rng.child("evaluate"))
-    there = contest.part_of(ReleasedRows.of_release(release, ratings))
+    there = contest.part_of(TrainingRows.of_release(release, ratings))
     with task("evaluating", 2 * len(RECOMMENDERS_OF_USES)) as advance:
         sides = {"original": contest.on_original(advance), "release": contest.on_release(there, advance)}
     scores = {name: {side: found[name] for side, found in sides.items()} for name in RECOMMENDERS_OF_USES}
@@ -156,7 +156,7 @@ def _about(probe: Probe, items: NDArray[np.integer], n_items: int) -> Probe:
     return Probe(probe.users[kept], number[probe.items[kept]], np.ones(int(kept.sum()), np.float32), n_left_out)
 
 
-def _covered(probe: Probe, released: ReleasedRows) -> Accuracy:
+def _covered(probe: Probe, released: TrainingRows) -> Accuracy:
     """Return how many held-out uses stand in a row of the person's own group; an error is not applicable."""
     uses = released.rows.where(released.rows.values >= 0.75 * released.rows.scale.high)
     groups = np.repeat(np.arange(released.n_groups), np.diff(released.group_indptr))
@@ -168,7 +168,7 @@ def _covered(probe: Probe, released: ReleasedRows) -> Accuracy:
     return Accuracy(None, None, float(found.mean()) if len(probe) else 0.0, len(probe))
 
 
-def _scored(score: ScoreRows, questions: Questions, people: NDArray[np.integer]) -> RecommenderScore:
+def _scored(score: ScoreRows, questions: HeldOutCells, people: NDArray[np.integer]) -> RecommenderScore:
     """Rank for some people and count what was held out among the first ten."""
     cells, known = questions.cells, questions.known
     ends = np.searchsorted(cells.users, np.append(people, people[-1] + 1 if len(people) else 0))
@@ -189,7 +189,7 @@ def _scored(score: ScoreRows, questions: Questions, people: NDArray[np.integer])
     return RecommenderScore(none, ranking)
 
 
-def first_ten(score: ScoreRows, questions: Questions, people: NDArray[np.integer]) -> NDArray[np.int64]:
+def first_ten(score: ScoreRows, questions: HeldOutCells, people: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return the first ten items of each person among those not had; ties go to the smaller number."""
     rows, starts = questions.rows_of(people)
     lengths = np.diff(np.append(starts, len(rows)))

@@ -122,13 +122,10 @@ def audit(
     'pass'
     """
     others = [] if isinstance(again, bool) else list(several("again", again, '["released-in-may"]'))
-    require_folders(release, private)
-    if second is not None:
-        require_folders(second, second_private)
-    for one in others:
-        require_folders(one, None)
-    if second is None and others:
-        second = others.pop(0)
+    for one, hidden in ((release, private), (second, second_private), *((other, None) for other in others)):
+        if one is not None:
+            require_folders(one, hidden)
+    second = others.pop(0) if second is None and others else second
     options = AuditOptions(
         targets=targets, known=several("known", known, "(2, 8)"), varied_at=varied_at, link_cap=link_cap
     )
@@ -153,25 +150,16 @@ def audit(
     require_published(original, account_of(release, private))
     other = open_second(second, second_private, again is True, release, private, original)
     owner = owner_knowledge(
-        ratings,
-        more=others,
-        held_out=held_out,
-        later=later,
-        mentions=mentions,
-        attribute=attribute,
+        ratings, more=others, held_out=held_out, later=later, mentions=mentions, attribute=attribute,
         sensitive=sensitive,
-    )
+    )  # fmt: skip
     digest = _digest_of(release, view.manifest)
     chosen = seed is not None or rng is not None
-    source_of_chance = seed_or_rng(seed, rng) if chosen else seed_or_rng(seed_of_release(digest), None)
+    streams = seed_or_rng(seed, rng) if chosen else seed_or_rng(seed_of_release(digest), None)
     if sybils:
-        stream = source_of_chance.stream("planted copies")
-        planted = publish_planted(account_of(release, private), original, sybils, stream)
-        owner = replace(owner, sybils=planted)
-    found = attack(
-        ratings, view, second=other, owner=owner, options=options, gates=wanted, accept=taken,
-        rng=source_of_chance,
-    )  # fmt: skip
+        account, stream = account_of(release, private), streams.stream("planted copies")
+        owner = replace(owner, sybils=publish_planted(account, original, sybils, stream))
+    found = attack(ratings, view, second=other, owner=owner, options=options, gates=wanted, accept=taken, rng=streams)
     write_worst_off(found, ratings, private_of(release, private))
     useful = None if probe is None else _evaluated(ratings, view, as_ratings(probe), found.seed)
     about = About(origin_of(source), folder_of(release), None if probe is None else origin_of(probe))

@@ -109,12 +109,12 @@ def fidelity(
         require_folders(release, private)
     from recloak._core.randomness import seed_or_rng
     from recloak._evaluation.fidelity.measuring import measure_fidelity
-    from recloak._evaluation.fidelity.released_rows import ReleasedRows
+    from recloak._evaluation.fidelity.training_rows import TrainingRows
     from recloak._library.pages import About, drawn_by
 
     generator = seed_or_rng(seed, rng)
     trial = trial_of(source, release, private, probe, holdout, made, generator)
-    rows = ReleasedRows.of_release(trial.release, trial.ratings)
+    rows = TrainingRows.of_release(trial.release, trial.ratings)
     held_out = trial.probe if len(trial.probe) else None
     found = measure_fidelity(trial.ratings, rows, held_out, options=options, rng=generator.child("fidelity"))
     about = About(

@@ -161,7 +161,7 @@ def score(
     from recloak._contest.answer_key import mark_of, read_key
     from recloak._contest.board import BoardStore, check_team
     from recloak._contest.model import SubmissionScore
-    from recloak._contest.scoring import filled, score_submission
+    from recloak._contest.submission_scores import filled, score_submission
     from recloak._contest.submissions import read_submission
     from recloak._contest.telling import noisy_score
 
@@ -210,7 +210,7 @@ def final(submissions: Mapping[str, PathLike], private: PathLike) -> Standings:
         raise OptionError("submissions must name at least one team")
     from recloak._contest.answer_key import read_key
     from recloak._contest.board import check_team
-    from recloak._contest.scoring import score_submission, standings
+    from recloak._contest.submission_scores import score_submission, standings
     from recloak._contest.submissions import read_submission
 
     rules, answers = read_key(as_path("private", private))

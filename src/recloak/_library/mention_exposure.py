@@ -15,9 +15,9 @@ from recloak._core.errors import InputError, SourceError
 from recloak._core.options import whole_number
 from recloak._library.pages import drawn_by
 from recloak._library.sources import as_ratings, origin_of
-from recloak._mentions.exposure import Exposure, measure_exposure
 from recloak._mentions.found_mentions import find_mentions, popularity_of
 from recloak._mentions.own_exports import match_items, read_own_ratings
+from recloak._mentions.own_exposure import OwnExposure, measure_exposure
 from recloak._mentions.post_files import read_posts, read_titles
 from recloak._report.exposure_page import exposure_page
 from recloak._report.provenance import hashes_by_name, versions
@@ -38,7 +38,7 @@ def exposure(
     titles: TableLike | None = None,
     domain: str | None = None,
     k: int = 10,
-) -> Exposure:
+) -> OwnExposure:
     """Tell one person how findable their posts make them in a public dump of ratings, without the forum's help.
 
     Parameters

@@ -187,7 +187,7 @@ def account_of(release: ReleaseLike, private: PathLike | None) -> dict[str, Any]
 
 def require_published(ratings: Ratings, account: Mapping[str, Any]) -> None:
     """Raise InputError if these are not the ratings that were published: attacks on others would find too little."""
-    from recloak._ratings.fingerprint import fingerprint_of
+    from recloak._ratings.source_hash import fingerprint_of
 
     recorded = account.get("source_sha256")
     if recorded is not None and recorded != fingerprint_of(ratings):

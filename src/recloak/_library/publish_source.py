@@ -200,11 +200,11 @@ def _announced(ratings: Ratings, options: PublishOptions, writing: WriteOptions,
     """Say what will be written, and return the layout."""
     from recloak._ratings.event_values import PROPENSITIES
     from recloak._ratings.value_kinds import RATINGS
-    from recloak._releases.release_size import Counts, announce
+    from recloak._releases.release_size import SourceSize, announce
 
     n_users, n_items = int((ratings.activity > 0).sum()), int((ratings.popularity > 0).sum())
     scale = ratings.scale if ratings.kind is RATINGS else PROPENSITIES
-    counts = Counts(n_users, n_items, ratings.n_ratings, scale)
+    counts = SourceSize(n_users, n_items, ratings.n_ratings, scale)
     return announce(counts, options, writing, padding.n_factors).layout
 
 
@@ -243,7 +243,7 @@ def _on_spark(
     writing.require_spark()
     require_on_spark("padder", padder, ())
     with spark_session(*session) as spark:
-        from recloak._spark.publishing import publish as publish_there
+        from recloak._spark.spark_publishing import publish as publish_there
 
         return publish_there(
             spark, list(files.paths), folders[0], private=folders[1], writing=writing, options=options,

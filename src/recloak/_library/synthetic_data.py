@@ -24,7 +24,7 @@ def synth(
 def synth(
     out: PathLike, *, preset: str | None = None, users: int | None = None, items: int | None = None,
     ratings: int | None = None, format: str | None = None, titles: bool = False, mentions: bool = False,
-    mentioners: float = 0.05, rated: float = 0.82, exponent: float = 1.8, lure: float = 0.5,
+    mentioners: float = 0.05, rated: float = 0.82, exponent: float = 1.8, popularity_power: float = 0.5,
     lag: float = 7.0, linked: float = 1.0, seed: int | None = None, rng: Rng = None,
 ) -> SyntheticFiles: ...  # fmt: skip
 def synth(
@@ -40,7 +40,7 @@ def synth(
     mentioners: float = 0.05,
     rated: float = 0.82,
     exponent: float = 1.8,
-    lure: float = 0.5,
+    popularity_power: float = 0.5,
     lag: float = 7.0,
     linked: float = 1.0,
     seed: int | None = None,
@@ -61,7 +61,7 @@ def synth(
         ``parquet`` or ``csv``, where ``out`` is a folder.
     titles, mentions
         Write made-up titles and public mentions beside the ratings.
-    mentioners, rated, exponent, lure
+    mentioners, rated, exponent, popularity_power
         Share of users who mention, share of mentioned items they rated, power law of mentions, pull of popularity.
     lag, linked
         Mean days from a rating to its mention, and the share of mentions that follow the rating of their own item.
@@ -88,7 +88,9 @@ def synth(
 
     shape = SynthOptions(preset=preset, users=users, items=items, ratings=ratings)
     files = FileOptions(format=format, titles=titles, mentions=mentions)
-    forum = MentionOptions(mentioners=mentioners, rated=rated, exponent=exponent, lure=lure, lag=lag, linked=linked)
+    forum = MentionOptions(
+        mentioners=mentioners, rated=rated, exponent=exponent, popularity_power=popularity_power, lag=lag, linked=linked
+    )
     generator = seed_or_rng(seed, rng)
     if out is None:
         if files != FileOptions() or forum != MentionOptions():

@@ -27,7 +27,7 @@ from recloak._core.results import counted, plural
 from recloak._mentions.advisor_index import AdvisorIndex, Item
 from recloak._mentions.draft_question import Said, make_question
 from recloak._mentions.draft_rank_kernels import added_up, places, worst_with, worst_without
-from recloak._mentions.draft_search import MOST_TRIED, TIMELESS, WAITS, DraftGaps, Found, Way, cheapest_change
+from recloak._mentions.draft_search import MOST_TRIED, TIMELESS, WAITS, DraftGaps, HidingChange, Way, cheapest_change
 from recloak._mentions.model import NO_TIME
 from recloak._mentions.oracle_guard import BANDS, EXACT_BANDS, Bands, band_of, border_from
 from recloak._mentions.panel_kernels import PANEL
@@ -207,7 +207,7 @@ class _Adviser:
             return None
         return DraftChange((), (), self.band(self.worst(self.gaps.after(strip=True))), no_opinions=True)
 
-    def _changed(self, found: Found | None) -> DraftChange | None:
+    def _changed(self, found: HidingChange | None) -> DraftChange | None:
         """Return a change in the ids of items, with the band that it reaches, worked out anew."""
         if found is None:
             return None

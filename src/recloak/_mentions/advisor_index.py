@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._mentions.algorithms import Candidates, gains
-from recloak._mentions.clues import ClueCounts, default_constants, make_crowd, proposed
+from recloak._mentions.clues import ClueCounts, default_constants, make_pool, proposed
 from recloak._mentions.model import Mentions
 from recloak._mentions.options import IdentifyOptions
 from recloak._mentions.oracle_guard import OracleGuard
-from recloak._mentions.panel_kernels import Constants, Crowd
+from recloak._mentions.panel_kernels import CandidatePool, Constants
 from recloak._mentions.shared_beginnings import members_by_name
 from recloak._ratings.model import Ratings
 
@@ -26,7 +26,7 @@ class AdvisorIndex:
 
     ratings: Ratings
     raters: NDArray[np.int64]  # (n_items + n_series,) public numbers; of a series those of its best-known title
-    crowd: Crowd  # the candidates; columns beyond the items are series
+    pool: CandidatePool  # the candidates; columns beyond the items are series
     known: Constants
     listed: NDArray[np.int64]  # (n_users,) number among the candidates, -1: not one of them
     norms: NDArray[np.float64]  # (n_users,)
@@ -79,19 +79,19 @@ def _prepare(
     user_ids, item_ids = ratings.user_ids.ids.to_list(), ratings.item_ids.ids.to_list()
     listed = np.ones(ratings.n_users, np.bool_) if guard is None else guard.in_sample(user_ids)
     numbers = np.where(listed, np.cumsum(listed) - 1, -1)
-    crowd = make_crowd(ratings, candidates, gains(candidates.raters, candidates.n_users, options), listed)
-    known = _learn(crowd, mentions, ratings, numbers)
+    pool = make_pool(ratings, candidates, gains(candidates.raters, candidates.n_users, options), listed)
+    known = _learn(pool, mentions, ratings, numbers)
     item_numbers = {id_: number for number, id_ in enumerate(item_ids)}
     named = members_by_name(series, item_numbers)
     members = {ratings.n_items + place: group for place, group in enumerate(named.values())}
     return AdvisorIndex(
         ratings=ratings,
         raters=np.concatenate((candidates.raters, _most(candidates.raters, members))),
-        crowd=with_series(crowd, list(members.values())),
+        pool=with_series(pool, list(members.values())),
         known=known,
         listed=numbers,
         norms=candidates.norms,
-        proposals=_counted(proposed(crowd.ignored, candidates.raters), candidates.raters, ratings.n_users, guard),
+        proposals=_counted(proposed(pool.ignored, candidates.raters), candidates.raters, ratings.n_users, guard),
         series_of={item: column for column, group in members.items() for item in group},
         members=members,
         series_names=dict(zip(members, named, strict=True)),
@@ -112,46 +112,46 @@ def _counted(
     return widely if len(widely) else items
 
 
-def _learn(crowd: Crowd, mentions: Mentions | None, ratings: Ratings, numbers: NDArray[np.int64]) -> Constants:
+def _learn(pool: CandidatePool, mentions: Mentions | None, ratings: Ratings, numbers: NDArray[np.int64]) -> Constants:
     """Return what the attackers know, learned from people among the candidates only."""
     if mentions is None or not mentions.n_targets:
         return default_constants()
-    return ClueCounts(crowd, mentions, ratings, numbers).constants(np.ones(mentions.n_targets, np.bool_))
+    return ClueCounts(pool, mentions, ratings, numbers).constants(np.ones(mentions.n_targets, np.bool_))
 
 
 def _most(numbers: NDArray[np.int64], members: Mapping[int, list[int]]) -> NDArray[np.int64]:
     return np.array([numbers[group].max() for group in members.values()], np.int64)
 
 
-def with_series(crowd: Crowd, groups: list[list[int]]) -> Crowd:
+def with_series(pool: CandidatePool, groups: list[list[int]]) -> CandidatePool:
     """Return the candidates with a column for each series: who rated one of its items, when last, with no opinion.
 
     A series counts as rated as often as its best-known item, which is public; it was rated more often, so that this
     makes it tell more than it does, never less.
     """
-    columns = [_union(crowd, group) for group in groups]
-    ends = crowd.indptr[-1] + np.cumsum([len(users) for users, _ in columns], dtype=np.int64)
-    best = [max(group, key=lambda item: crowd.rates[item]) for group in groups]
-    timed = len(crowd.times) > 0
-    return crowd._replace(
-        indptr=np.concatenate((crowd.indptr, ends)),
-        users=np.concatenate((crowd.users, *(users for users, _ in columns))).astype(np.int32),
-        values=np.concatenate((crowd.values, np.zeros(sum(len(users) for users, _ in columns), np.float32))),
-        times=np.concatenate((crowd.times, *(times for _, times in columns))) if timed else crowd.times,
+    columns = [_union(pool, group) for group in groups]
+    ends = pool.indptr[-1] + np.cumsum([len(users) for users, _ in columns], dtype=np.int64)
+    best = [max(group, key=lambda item: pool.rates[item]) for group in groups]
+    timed = len(pool.times) > 0
+    return pool._replace(
+        indptr=np.concatenate((pool.indptr, ends)),
+        users=np.concatenate((pool.users, *(users for users, _ in columns))).astype(np.int32),
+        values=np.concatenate((pool.values, np.zeros(sum(len(users) for users, _ in columns), np.float32))),
+        times=np.concatenate((pool.times, *(times for _, times in columns))) if timed else pool.times,
         **{
-            name: np.concatenate((getattr(crowd, name), getattr(crowd, name)[best])) if best else getattr(crowd, name)
+            name: np.concatenate((getattr(pool, name), getattr(pool, name)[best])) if best else getattr(pool, name)
             for name in ("rates", "gains", "squared_idf", "ignored")
         },
     )
 
 
-def _union(crowd: Crowd, group: list[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _union(pool: CandidatePool, group: list[int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return who rated one of some items, ascending, and when last."""
-    spans = [slice(int(crowd.indptr[item]), int(crowd.indptr[item + 1])) for item in group]
-    users = np.concatenate([crowd.users[span] for span in spans])
-    if not len(crowd.times):
+    spans = [slice(int(pool.indptr[item]), int(pool.indptr[item + 1])) for item in group]
+    users = np.concatenate([pool.users[span] for span in spans])
+    if not len(pool.times):
         return np.unique(users), np.zeros(0, np.int64)
-    times = np.concatenate([crowd.times[span] for span in spans])
+    times = np.concatenate([pool.times[span] for span in spans])
     order = np.lexsort((times, users))
     last = np.append(users[order][1:] != users[order][:-1], True) if len(order) else np.zeros(0, np.bool_)
     return users[order][last], times[order][last]

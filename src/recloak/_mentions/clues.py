@@ -29,8 +29,8 @@ from recloak._mentions.panel_kernels import (
     RATIO,
     SAME_ITEM,
     TIMED,
+    CandidatePool,
     Constants,
-    Crowd,
     clue_counts,
     score_all,
 )
@@ -60,9 +60,9 @@ def in_stars(values: NDArray[np.floating], ratings: Ratings) -> NDArray[np.float
     return ((values - ratings.scale.low) / span * _STARS).astype(np.float32)
 
 
-def make_crowd(
+def make_pool(
     ratings: Ratings, candidates: Candidates, gains: NDArray[np.float64], listed: NDArray[np.bool_]
-) -> Crowd:
+) -> CandidatePool:
     """Prepare the listed users as candidates; counts of raters and activity are those of all users."""
     columns = ratings.by_item()
     numbers = np.where(listed, np.cumsum(listed) - 1, -1)
@@ -70,7 +70,7 @@ def make_crowd(
     ends = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
     activity = ratings.activity
     moments, moments_from = _moments(ratings, listed)
-    return Crowd(
+    return CandidatePool(
         indptr=ends[columns.indptr],
         users=numbers[columns.users[keep]].astype(np.int32),
         values=in_stars(columns.values[keep], ratings),
@@ -150,17 +150,17 @@ class ClueCounts:
     """The counts of each target, made once and added up for any part of the targets."""
 
     def __init__(
-        self, crowd: Crowd, mentions: Mentions, ratings: Ratings, numbers: NDArray[np.int64] | None = None
+        self, pool: CandidatePool, mentions: Mentions, ratings: Ratings, numbers: NDArray[np.int64] | None = None
     ) -> None:
-        """Count; ``numbers`` are those of the users in the crowd, where it is not of all users, -1 for the others."""
+        """Count; ``numbers`` are those of the users in the pool, where it is not of all users, -1 for the others."""
         rated = rated_by_mentioner(mentions, ratings)
         if numbers is not None:
             users = np.where(mentions.present, numbers[np.maximum(mentions.users, 0)], -1).astype(np.int32)
             mentions = replace(mentions, users=users)
-        self.crowd, self.mentions = crowd, mentions
+        self.pool, self.mentions = pool, mentions
         self.opinions = in_stars(mentions.opinions, ratings)
         by_mention = (mentions.items, mentions.times, self.opinions)
-        self.lags, self.rest = in_parts(clue_counts, mentions.indptr, by_mention, (mentions.users,), (crowd,))
+        self.lags, self.rest = in_parts(clue_counts, mentions.indptr, by_mention, (mentions.users,), (pool,))
         self.rated = np.bincount(mentions.owners()[rated], minlength=mentions.n_targets)
 
     def constants(self, people: NDArray[np.bool_]) -> Constants:
@@ -182,7 +182,7 @@ class ClueCounts:
         """Return the four features of a target (first row), of the best candidates and of some others."""
         said = slice(int(self.mentions.indptr[t]), int(self.mentions.indptr[t + 1]))
         mentions, me = self.mentions, int(self.mentions.users[t])
-        scores = score_all(mentions.items[said], mentions.times[said], self.opinions[said], self.crowd, known)
+        scores = score_all(mentions.items[said], mentions.times[said], self.opinions[said], self.pool, known)
         order = np.argsort(-scores[:, TIMED], kind="stable")
         order = order[order != me]
         rivals = np.concatenate(([me], order[:_RIVALS], order[_RIVALS :: max(len(order) // _RIVALS, 1)]))

@@ -81,12 +81,12 @@ class Question:
 
     def evidence(self, index: AdvisorIndex, spoken: Spoken) -> NDArray[np.float64]:
         """Return how much each mention speaks for the writer, by public numbers and the writer's own ratings."""
-        known, crowd = index.known, index.crowd
-        told = known.logit - np.log(np.expm1(crowd.rates[spoken.items] * self.appetite))
-        apart = np.abs(spoken.mine[:, 1] - spoken.opinions)
-        steps = np.minimum(np.nan_to_num(2 * apart + 0.5).astype(np.int64), N_STEPS - 1)
+        known, pool = index.known, index.pool
+        told = known.logit - np.log(np.expm1(pool.rates[spoken.items] * self.appetite))
+        distances = np.abs(spoken.mine[:, 1] - spoken.opinions)
+        steps = np.minimum(np.nan_to_num(2 * distances + 0.5).astype(np.int64), N_STEPS - 1)
         told = told + np.where(np.isnan(spoken.opinions), 0.0, known.opinion[steps])
-        timed = (spoken.times != NO_TIME) & (len(crowd.times) > 0)
+        timed = (spoken.times != NO_TIME) & (len(pool.times) > 0)
         lags = np.where(timed, spoken.times - spoken.mine[:, 2], 0.0)
         told = told + np.where(timed, known.same_item[np.searchsorted(EDGES, lags)], 0.0)
         return np.where(spoken.mine[:, 0] > 0, told, -np.inf)

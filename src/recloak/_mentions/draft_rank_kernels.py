@@ -36,11 +36,11 @@ _AT_ONCE = 256  # candidates that are counted before it is asked whether they ar
 
 
 @njit(cache=True, nogil=True)
-def no_gaps(me, crowd):  # type: ignore[no-untyped-def]
+def no_gaps(me, pool):  # type: ignore[no-untyped-def]
     """Return gaps of 0 to all candidates but the writer, and for Scoring but the heavy raters."""
-    gaps = np.zeros((N_ATTACKERS, len(crowd.appetite)), np.float32)
-    for user in range(len(crowd.appetite)):
-        if crowd.heavy[user]:
+    gaps = np.zeros((N_ATTACKERS, len(pool.appetite)), np.float32)
+    for user in range(len(pool.appetite)):
+        if pool.heavy[user]:
             gaps[: EXACT + 1, user] = _NEVER
     if me >= 0:
         gaps[:, me] = _NEVER
@@ -48,60 +48,60 @@ def no_gaps(me, crowd):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _add_muted(effects, item, appetite, crowd, known):  # type: ignore[no-untyped-def]
+def _add_muted(effects, item, appetite, pool, known):  # type: ignore[no-untyped-def]
     """Add a mention of which it does not matter who else rated it; it never narrows a gap.
 
     Every candidate is taken to have rated it or not, whichever leaves them further behind: where nearly everybody of
     their activity rated an item, having rated it speaks against them.
     """
-    rate = crowd.rates[item]
+    rate = pool.rates[item]
     for a in range(EXACT + 1):
-        effects[a] += max(-crowd.gains[item], 0.0)
-    for user in range(len(crowd.appetite)):
-        chance = np.log(np.expm1(rate * crowd.appetite[user]))
+        effects[a] += max(-pool.gains[item], 0.0)
+    for user in range(len(pool.appetite)):
+        log_rate = np.log(np.expm1(rate * pool.appetite[user]))
         for a in range(RATIO, LEARNED):
-            if a == KNOWING and crowd.ignored[item] > 0:
+            if a == KNOWING and pool.ignored[item] > 0:
                 continue
-            rated = -chance if a == WARY else known.logit - chance
-            effects[a, user] += max(rate * (appetite - crowd.appetite[user]) - min(rated, 0.0), 0.0)
+            rated = -log_rate if a == WARY else known.logit - log_rate
+            effects[a, user] += max(rate * (appetite - pool.appetite[user]) - min(rated, 0.0), 0.0)
 
 
 @njit(cache=True)
-def _add_effects(effects, item, time, opinion, mine, appetite, norm, crowd, known):  # type: ignore[no-untyped-def]
+def _add_effects(effects, item, time, opinion, mine, appetite, norm, pool, known):  # type: ignore[no-untyped-def]
     """Add one mention to effects."""
-    n, rate = len(crowd.appetite), crowd.rates[item]
-    timed = time != NO_TIME and len(crowd.times) > 0
-    windows, terms = window_terms(item, time, crowd), np.zeros(N_ATTACKERS)
+    n, rate = len(pool.appetite), pool.rates[item]
+    timed = time != NO_TIME and len(pool.times) > 0
+    windows, terms = window_terms(item, time, pool), np.zeros(N_ATTACKERS)
     if mine[0]:
         lag = time - np.int64(mine[2]) if timed else NO_TIME
-        add_rated(terms, item_facts(item, crowd), mine[1], lag, opinion, appetite, norm, windows, known)
+        add_rated(terms, item_facts(item, pool), mine[1], lag, opinion, appetite, norm, windows, known)
     unrated = np.empty(n, np.float32)
     for user in range(n):
-        unrated[user] = rate * (appetite - crowd.appetite[user])
+        unrated[user] = rate * (appetite - pool.appetite[user])
     for a in range(LEARNED):
-        told, own = a >= RATIO and (a != KNOWING or crowd.ignored[item] < 1), np.float32(terms[a])
+        told, own = a >= RATIO and (a != KNOWING or pool.ignored[item] < 1), np.float32(terms[a])
         for user in range(n):
             effects[a, user] += own + unrated[user] if told else own
-    _take_off_raters(effects, item, time, opinion, windows, crowd, known)
+    _take_off_raters(effects, item, time, opinion, windows, pool, known)
 
 
 @njit(cache=True)
-def _take_off_raters(effects, item, time, opinion, windows, crowd, known):  # type: ignore[no-untyped-def]
+def _take_off_raters(effects, item, time, opinion, windows, pool, known):  # type: ignore[no-untyped-def]
     """Take what a mention says of the raters of its item off their effects, one attacker after the other.
 
     The terms are collected first: a row of effects at a time stays in the processor's cache.
     """
-    start, stop = crowd.indptr[item], crowd.indptr[item + 1]
-    timed = time != NO_TIME and len(crowd.times) > 0
-    terms, facts = np.zeros((stop - start, N_ATTACKERS)), item_facts(item, crowd)
+    start, stop = pool.indptr[item], pool.indptr[item + 1]
+    timed = time != NO_TIME and len(pool.times) > 0
+    terms, facts = np.zeros((stop - start, N_ATTACKERS)), item_facts(item, pool)
     for entry in range(start, stop):
-        user = crowd.users[entry]
-        lag = time - crowd.times[entry] if timed else NO_TIME
-        theirs, length = crowd.appetite[user], crowd.norms[user]
-        add_rated(terms[entry - start], facts, crowd.values[entry], lag, opinion, theirs, length, windows, known)
+        user = pool.users[entry]
+        lag = time - pool.times[entry] if timed else NO_TIME
+        theirs, length = pool.appetite[user], pool.norms[user]
+        add_rated(terms[entry - start], facts, pool.values[entry], lag, opinion, theirs, length, windows, known)
     for a in range(LEARNED):
         for entry in range(start, stop):
-            effects[a, crowd.users[entry]] -= terms[entry - start, a]
+            effects[a, pool.users[entry]] -= terms[entry - start, a]
 
 
 @njit(cache=True)
@@ -115,28 +115,28 @@ def _learn(effects, known):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def mention_effects(items, times, opinions, mine, muted, appetite, norm, crowd, known, total):  # type: ignore[no-untyped-def]
+def mention_effects(items, times, opinions, mine, muted, appetite, norm, pool, known, total):  # type: ignore[no-untyped-def]
     """Return the effects of mentions: of each (n_mentions, n_attackers, n_candidates), or of all in one table.
 
     ``mine`` holds whether the writer rated the item, how, and when.
     """
     n_tables = 1 if total else len(items)
-    effects = np.zeros((n_tables, N_ATTACKERS, len(crowd.appetite)), np.float32)
+    effects = np.zeros((n_tables, N_ATTACKERS, len(pool.appetite)), np.float32)
     for m in range(len(items)):
         table = effects[0 if total else m]
         if muted[m]:
-            _add_muted(table, items[m], appetite, crowd, known)
+            _add_muted(table, items[m], appetite, pool, known)
         else:
-            _add_effects(table, items[m], times[m], opinions[m], mine[m], appetite, norm, crowd, known)
+            _add_effects(table, items[m], times[m], opinions[m], mine[m], appetite, norm, pool, known)
     for table in effects:
         _learn(table, known)
     return effects
 
 
 @njit(cache=True)
-def _shift(table, item, time, later, mine, crowd, known):  # type: ignore[no-untyped-def]
+def _shift(table, item, time, later, mine, pool, known):  # type: ignore[no-untyped-def]
     """Replace what the time of a mention tells by what a later time tells."""
-    before, after = window_terms(item, time, crowd), window_terms(item, later, crowd)
+    before, after = window_terms(item, time, pool), window_terms(item, later, pool)
     terms = np.zeros(N_ATTACKERS)
     if mine[0]:
         rated = np.int64(mine[2])
@@ -144,37 +144,37 @@ def _shift(table, item, time, later, mine, crowd, known):  # type: ignore[no-unt
         add_lag(terms, time - rated, before, -1.0, known)
         for a in range(SAME_ITEM, LEARNED):
             table[a] += terms[a]
-    for entry in range(crowd.indptr[item], crowd.indptr[item + 1]):
+    for entry in range(pool.indptr[item], pool.indptr[item + 1]):
         terms[:] = 0.0
-        add_lag(terms, later - crowd.times[entry], after, 1.0, known)
-        add_lag(terms, time - crowd.times[entry], before, -1.0, known)
+        add_lag(terms, later - pool.times[entry], after, 1.0, known)
+        add_lag(terms, time - pool.times[entry], before, -1.0, known)
         for a in range(SAME_ITEM, LEARNED):
-            table[a, crowd.users[entry]] -= terms[a]
+            table[a, pool.users[entry]] -= terms[a]
 
 
 @njit(cache=True, nogil=True)
-def later_effects(effects, items, times, wait, mine, muted, crowd, known):  # type: ignore[no-untyped-def]
+def later_effects(effects, items, times, wait, mine, muted, pool, known):  # type: ignore[no-untyped-def]
     """Return the effects of `mention_effects` for the same mentions a while later."""
     effects = effects.copy()
     for m in range(len(items)):
-        if muted[m] or times[m] == NO_TIME or len(crowd.times) == 0:
+        if muted[m] or times[m] == NO_TIME or len(pool.times) == 0:
             continue
-        _shift(effects[m], items[m], times[m], times[m] + wait, mine[m], crowd, known)
+        _shift(effects[m], items[m], times[m], times[m] + wait, mine[m], pool, known)
         _learn(effects[m], known)
     return effects
 
 
 @njit(cache=True, nogil=True)
-def moment_effects(times, own_moments, crowd, known):  # type: ignore[no-untyped-def]
+def moment_effects(times, own_moments, pool, known):  # type: ignore[no-untyped-def]
     """Return (n_moments, n_attackers, n_candidates) effects of posting at some times."""
-    n = len(crowd.appetite)
+    n = len(pool.appetite)
     effects = np.zeros((len(times), N_ATTACKERS, n), np.float32)
     bins, inside = np.empty(n, np.int64), np.empty((n, N_WINDOWS), np.bool_)
     me, within = np.empty(1, np.int64), np.empty((1, N_WINDOWS), np.bool_)
     alone = np.array([0, len(own_moments)], np.int64)
     own, theirs = np.zeros(N_ATTACKERS), np.zeros(N_ATTACKERS)
     for d in range(len(times)):
-        moment_bins(times[d], crowd.moments, crowd.moments_from, bins, inside)
+        moment_bins(times[d], pool.moments, pool.moments_from, bins, inside)
         by_bin, windows = moment_terms(bins, inside, known)
         moment_bins(times[d], own_moments, alone, me, within)
         own[:] = 0.0

@@ -49,7 +49,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HidingChange:
     """A change that hides: the way, and the positions in the draft to leave out and to name by their series."""
 
     way: Way
@@ -77,14 +77,14 @@ class DraftGaps:
 
     def __post_init__(self) -> None:
         question, index = self.question, self.index
-        self.uses = _uses(question, timed=len(index.crowd.times) > 0)
+        self.uses = _uses(question, timed=len(index.pool.times) > 0)
         self.attackers = np.array([PANEL.index(name) for name in members(self.uses)], np.int64)
         self.margins = self._margins(members(self.uses))
         evidence = question.evidence(index, question.draft)
         order = np.lexsort((-index.raters[question.draft.items], evidence))
         self.tried = order[-self.most_tried :] if self.most_tried else order[:0]
         self._series = as_series(index, question, question.draft)
-        gaps = no_gaps(int(index.listed[question.user]), index.crowd)
+        gaps = no_gaps(int(index.listed[question.user]), index.pool)
         if len(question.earlier):
             gaps = gaps + self._total(question.earlier)
         moments = self._moments(days_in(question.earlier)[-MOST_MOMENTS:])
@@ -99,16 +99,16 @@ class DraftGaps:
         """Return the effects of mentions, of each or of all together."""
         q, index = self.question, self.index
         arrays = (spoken.items, spoken.times, spoken.opinions, spoken.mine, spoken.muted)
-        effects: Effects = mention_effects(*arrays, q.appetite, q.norm, index.crowd, index.known, total)
+        effects: Effects = mention_effects(*arrays, q.appetite, q.norm, index.pool, index.known, total)
         return effects
 
     def _total(self, spoken: Spoken) -> Effects:
         return self.mention_effects(spoken, total=True)[0]
 
     def _moments(self, times: NDArray[np.int64]) -> Effects:
-        if not len(self.index.crowd.times):
+        if not len(self.index.pool.times):
             times = times[:0]
-        effects: Effects = moment_effects(times, self.question.moments, self.index.crowd, self.index.known)
+        effects: Effects = moment_effects(times, self.question.moments, self.index.pool, self.index.known)
         return effects
 
     def tables(self, days: int = 0, *, strip: bool = False) -> DraftTables:
@@ -132,14 +132,14 @@ class DraftGaps:
 
     def _later(self, effects: Effects, spoken: Spoken, days: int) -> Effects:
         arrays = (spoken.items, spoken.times, days * DAY, spoken.mine, spoken.muted)
-        later: Effects = later_effects(effects, *arrays, self.index.crowd, self.index.known)
+        later: Effects = later_effects(effects, *arrays, self.index.pool, self.index.known)
         return later
 
     def _posting(self, days: int) -> Posting:
         """Return the moments of the draft, some days later, as far as nothing was posted on those days before."""
         if days not in self._postings:
             times = self.question.draft.changed(days=days).times
-            timed = len(self.index.crowd.times) > 0
+            timed = len(self.index.pool.times) > 0
             said = set((days_in(self.question.earlier) // DAY).tolist())
             new = [time for time in first_of_days(times).tolist() if timed and time // DAY not in said]
             places = {time // DAY: place for place, time in enumerate(new)}
@@ -253,7 +253,7 @@ def _uses(question: Question, *, timed: bool) -> tuple[str, ...]:
     return ("titles", *opinions, *times)
 
 
-def cheapest_change(gaps: DraftGaps, border: float) -> Found | None:
+def cheapest_change(gaps: DraftGaps, border: float) -> HidingChange | None:
     """Return the cheapest change that hides the writer, or None where even saying nothing does not.
 
     First without waiting; then with each wait, where attackers who know no times would let more stay.
@@ -269,7 +269,7 @@ def cheapest_change(gaps: DraftGaps, border: float) -> Found | None:
     return best
 
 
-def waiting_helps(gaps: DraftGaps, border: float, best: Found | None) -> bool:
+def waiting_helps(gaps: DraftGaps, border: float, best: HidingChange | None) -> bool:
     """Return whether more could stay if nobody knew times."""
     if "times" not in gaps.uses or not (gaps.question.draft.times != NO_TIME).any():
         return False
@@ -278,7 +278,7 @@ def waiting_helps(gaps: DraftGaps, border: float, best: Found | None) -> bool:
     return hidden and (best is None or int((state == 0).sum()) < len(best.drop))
 
 
-def _cheapest(gaps: DraftGaps, ways: list[Way], border: float, best: Found | None) -> Found | None:
+def _cheapest(gaps: DraftGaps, ways: list[Way], border: float, best: HidingChange | None) -> HidingChange | None:
     n_opinions = int(np.isfinite(gaps.question.draft.opinions).sum())
     for way in sorted(ways, key=lambda one: one.cost(n_opinions)):
         cost = way.cost(n_opinions)
@@ -290,11 +290,11 @@ def _cheapest(gaps: DraftGaps, ways: list[Way], border: float, best: Found | Non
     return best
 
 
-def _along(gaps: DraftGaps, way: Way, cost: float, border: float) -> Found | None:
+def _along(gaps: DraftGaps, way: Way, cost: float, border: float) -> HidingChange | None:
     hidden, state = gaps.keep(way, border)
     if not hidden:
         return None
     drop = tuple(n for n in sorted(gaps.tried.tolist()) if state[n] == 0)
     series = tuple(n for n in sorted(gaps.tried.tolist()) if state[n] == 1)
     cost += _NOTHING_LEFT * (len(drop) == len(gaps.question.draft))
-    return Found(way, drop, series, cost + COSTS["drop"] * len(drop) + COSTS["series"] * len(series))
+    return HidingChange(way, drop, series, cost + COSTS["drop"] * len(drop) + COSTS["series"] * len(series))

@@ -75,7 +75,7 @@ def identify(
         open_set=decided(ranked),
         intake=mentions.intake,
         panel=_panel(panel, levels, decided(panel.learned)),
-        predicted={str(k): round(mean(predicted.chances[:, n]), 6) for n, k in enumerate(levels)},
+        predicted={str(k): round(mean(predicted.probabilities[:, n]), 6) for n, k in enumerate(levels)},
         not_applicable=left_out,
     )
 
@@ -116,7 +116,7 @@ def _bins(
     for low, high, inside in mention_bins(mentions.totals):
         rates = {name: mean(expected[inside]) for name, expected in first.items()}
         reasons = {reason: mean(flags[inside]) for reason, flags in failed.items()}
-        foreseen = predicted.chances[inside[predicted.targets], 0]
+        foreseen = predicted.probabilities[inside[predicted.targets], 0]
         if inside.any():
             bins.append(Bin(low, high, int(inside.sum()), rates, reasons, mean(foreseen) if len(foreseen) else None))
     return tuple(bins)

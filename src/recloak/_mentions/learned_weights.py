@@ -36,14 +36,14 @@ def _derivatives(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     slope, curvature = -_PRECISION * (weights - start), _PRECISION * np.eye(len(weights))
     for rows in people:
-        chance = _chances(rows, weights)
-        mean = chance @ rows
+        probability = _probabilities(rows, weights)
+        mean = probability @ rows
         slope = slope + rows[0] - mean
-        curvature = curvature + (rows * chance[:, None]).T @ rows - np.outer(mean, mean)
+        curvature = curvature + (rows * probability[:, None]).T @ rows - np.outer(mean, mean)
     return slope, curvature
 
 
-def _chances(rows: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _probabilities(rows: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     score = rows @ weights
     raw: NDArray[np.float64] = np.exp(score - score.max())
     return raw / raw.sum()
@@ -68,4 +68,4 @@ def _likelihood(
     people: Sequence[NDArray[np.float64]], weights: NDArray[np.float64], start: NDArray[np.float64]
 ) -> float:
     prior = -0.5 * _PRECISION * float(((weights - start) ** 2).sum())
-    return prior + sum(float(np.log(max(_chances(rows, weights)[0], 1e-300))) for rows in people)
+    return prior + sum(float(np.log(max(_probabilities(rows, weights)[0], 1e-300))) for rows in people)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._mentions.algorithms import Candidates, gains
-from recloak._mentions.clues import ClueCounts, make_crowd
+from recloak._mentions.clues import ClueCounts, make_pool
 from recloak._mentions.identification_kernels import in_parts
 from recloak._mentions.likelihood import Likelihoods, log_odds
 from recloak._mentions.model import NO_TIME, Mentions, Standing
@@ -54,8 +54,8 @@ def strongest_of(standings: list[Standing]) -> Standing:
 def rank_by_panel(ratings: Ratings, candidates: Candidates, mentions: Mentions, options: IdentifyOptions) -> PanelRanks:
     """Return the place of every target before every attacker, each trained on the other folds."""
     weights = gains(candidates.raters, candidates.n_users, options)
-    crowd = make_crowd(ratings, candidates, weights, np.ones(ratings.n_users, np.bool_))
-    counted = ClueCounts(crowd, mentions, ratings)
+    pool = make_pool(ratings, candidates, weights, np.ones(ratings.n_users, np.bool_))
+    counted = ClueCounts(pool, mentions, ratings)
     folds = np.arange(mentions.n_targets) % FOLDS
     counts = np.zeros((mentions.n_targets, len(PANEL), 2), np.int64)
     told = np.zeros((mentions.n_targets, 5))
@@ -64,7 +64,7 @@ def rank_by_panel(ratings: Ratings, candidates: Candidates, mentions: Mentions, 
         known = counted.constants(folds != fold)
         learned.append(known.learned)
         counts[folds == fold], told[folds == fold] = _attack(counted, folds == fold, known)
-    uses = _uses(mentions, timed=len(crowd.times) > 0)
+    uses = _uses(mentions, timed=len(pool.times) > 0)
     return PanelRanks(
         {name: Standing(counts[:, PANEL.index(name), 0], counts[:, PANEL.index(name), 1]) for name in members(uses)},
         _learned(counts[:, LEARNED], told, mentions),
@@ -81,7 +81,7 @@ def _attack(
     mine = chosen[mentions.owners()]
     indptr = np.concatenate(([0], np.cumsum(mentions.counts[chosen])))
     by_mention = (mentions.items[mine], mentions.times[mine], counted.opinions[mine])
-    return in_parts(panel_standings, indptr, by_mention, (mentions.users[chosen],), (counted.crowd, known))
+    return in_parts(panel_standings, indptr, by_mention, (mentions.users[chosen],), (counted.pool, known))
 
 
 def _uses(mentions: Mentions, *, timed: bool) -> tuple[str, ...]:

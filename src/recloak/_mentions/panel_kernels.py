@@ -48,7 +48,7 @@ N_STEPS = 8  # differences of opinion and rating, in half stars; the last holds 
 _INSIDE = 0.9  # chance that a poster who waits posts within the window
 
 
-class Crowd(NamedTuple):
+class CandidatePool(NamedTuple):
     """The candidates, and what is known of each: by item, and by person."""
 
     indptr: NDArray[np.int64]  # (n_items + 1,)
@@ -77,18 +77,18 @@ class Constants(NamedTuple):
 
 
 @njit(cache=True)
-def add_unrated(score, item, appetite, crowd):  # type: ignore[no-untyped-def]
+def add_unrated(score, item, appetite, pool):  # type: ignore[no-untyped-def]
     """Add what a mention says of a candidate who did not rate the item: the more they rate, the less it says."""
-    term = crowd.rates[item] * appetite
+    term = pool.rates[item] * appetite
     for a in range(RATIO, LEARNED):
-        if a != KNOWING or crowd.ignored[item] < 1:
+        if a != KNOWING or pool.ignored[item] < 1:
             score[a] += term
 
 
 @njit(cache=True)
-def item_facts(item, crowd):  # type: ignore[no-untyped-def]
+def item_facts(item, pool):  # type: ignore[no-untyped-def]
     """Return what `add_rated` needs of an item: numbers alone, because arrays are dear to hand over so often."""
-    return crowd.gains[item], crowd.ignored[item], crowd.squared_idf[item], crowd.rates[item]
+    return pool.gains[item], pool.ignored[item], pool.squared_idf[item], pool.rates[item]
 
 
 @njit(cache=True)
@@ -104,20 +104,20 @@ def add_rated(score, facts, value, lag, opinion, appetite, norm, windows, known)
         score[ADAPTIVE] += gain
     if ignored < 2:
         score[ADAPTIVE_2] += gain
-    unsaid, apart = np.isnan(opinion), abs(value - opinion)
-    if unsaid or apart <= 1.0 + 1e-6:
+    unsaid, distance = np.isnan(opinion), abs(value - opinion)
+    if unsaid or distance <= 1.0 + 1e-6:
         score[FUZZY] += gain
-    if unsaid or apart <= 1e-6:
+    if unsaid or distance <= 1e-6:
         score[EXACT] += gain
     score[TF_IDF] += squared_idf / norm
-    chance = np.log(np.expm1(rate * appetite))
-    score[WARY] -= chance  # the logit of a half is 0
-    ratio = known.logit - chance
+    log_rate = np.log(np.expm1(rate * appetite))
+    score[WARY] -= log_rate  # the logit of a half is 0
+    ratio = known.logit - log_rate
     score[RATIO] += ratio
     if ignored < 1:
         score[KNOWING] += ratio
     if not unsaid:
-        ratio += known.opinion[min(int(2 * apart + 0.5), N_STEPS - 1)]
+        ratio += known.opinion[min(int(2 * distance + 0.5), N_STEPS - 1)]
     for a in range(OPINION, LEARNED):
         score[a] += ratio
     if lag != NO_TIME:
@@ -148,28 +148,28 @@ def _window_terms(shares):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def window_terms(item, time, crowd):  # type: ignore[no-untyped-def]
+def window_terms(item, time, pool):  # type: ignore[no-untyped-def]
     """Return what rating an item within each window before a time says, by the share of its raters who did."""
-    counts, start, stop = np.full(N_WINDOWS, 0.5), crowd.indptr[item], crowd.indptr[item + 1]
-    if time != NO_TIME and len(crowd.times) > 0:
+    counts, start, stop = np.full(N_WINDOWS, 0.5), pool.indptr[item], pool.indptr[item + 1]
+    if time != NO_TIME and len(pool.times) > 0:
         for entry in range(start, stop):
             for w in range(N_WINDOWS):
-                counts[w] += -DAY <= time - crowd.times[entry] <= WINDOWS[w]
+                counts[w] += -DAY <= time - pool.times[entry] <= WINDOWS[w]
         counts /= stop - start + 1
     return _window_terms(counts)
 
 
 @njit(cache=True)
-def add_mention(scores, item, time, opinion, crowd, known):  # type: ignore[no-untyped-def]
+def add_mention(scores, item, time, opinion, pool, known):  # type: ignore[no-untyped-def]
     """Add a mention to the scores (n_candidates, n_attackers) of all candidates."""
     for user in range(len(scores)):
-        add_unrated(scores[user], item, crowd.appetite[user], crowd)
-    windows, timed = window_terms(item, time, crowd), time != NO_TIME and len(crowd.times) > 0
-    facts = item_facts(item, crowd)
-    for entry in range(crowd.indptr[item], crowd.indptr[item + 1]):
-        user = crowd.users[entry]
-        lag = time - crowd.times[entry] if timed else NO_TIME
-        appetite, norm, value = crowd.appetite[user], crowd.norms[user], crowd.values[entry]
+        add_unrated(scores[user], item, pool.appetite[user], pool)
+    windows, timed = window_terms(item, time, pool), time != NO_TIME and len(pool.times) > 0
+    facts = item_facts(item, pool)
+    for entry in range(pool.indptr[item], pool.indptr[item + 1]):
+        user = pool.users[entry]
+        lag = time - pool.times[entry] if timed else NO_TIME
+        appetite, norm, value = pool.appetite[user], pool.norms[user], pool.values[entry]
         add_rated(scores[user], facts, value, lag, opinion, appetite, norm, windows, known)
 
 
@@ -235,15 +235,15 @@ def days_of(times):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def score_all(items, times, opinions, crowd, known):  # type: ignore[no-untyped-def]
+def score_all(items, times, opinions, pool, known):  # type: ignore[no-untyped-def]
     """Return the scores (n_candidates, n_attackers) of all candidates for one target's mentions."""
-    n = len(crowd.appetite)
+    n = len(pool.appetite)
     scores = np.zeros((n, N_ATTACKERS))
     for m in range(len(items)):
-        add_mention(scores, items[m], times[m], opinions[m], crowd, known)
+        add_mention(scores, items[m], times[m], opinions[m], pool, known)
     bins, inside = np.empty(n, np.int64), np.empty((n, N_WINDOWS), np.bool_)
-    for time in days_of(times if len(crowd.times) else times[:0]):
-        moment_bins(time, crowd.moments, crowd.moments_from, bins, inside)
+    for time in days_of(times if len(pool.times) else times[:0]):
+        moment_bins(time, pool.moments, pool.moments_from, bins, inside)
         by_bin, windows = moment_terms(bins, inside, known)
         for user in range(n):
             add_moment(scores[user], bins[user], inside[user], by_bin, windows)
@@ -258,7 +258,7 @@ def _listed(attacker, heavy):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def panel_standings(m_indptr, items, times, opinions, targets, crowd, known):  # type: ignore[no-untyped-def]
+def panel_standings(m_indptr, items, times, opinions, targets, pool, known):  # type: ignore[no-untyped-def]
     """Return (n_targets, N_ATTACKERS, 2) counts of better and tied, and (n_targets, 5) figures of the learned attacker.
 
     The figures are the best candidate, the best score and the log-sum of all scores, then the last two without the
@@ -267,32 +267,32 @@ def panel_standings(m_indptr, items, times, opinions, targets, crowd, known):  #
     counts, told = np.zeros((len(targets), N_ATTACKERS, 2), np.int64), np.zeros((len(targets), 5))
     for t in range(len(targets)):
         said = slice(m_indptr[t], m_indptr[t + 1])
-        scores = score_all(items[said], times[said], opinions[said], crowd, known)
+        scores = score_all(items[said], times[said], opinions[said], pool, known)
         if targets[t] >= 0:
-            _count(scores, targets[t], crowd.heavy, counts[t])
+            _count(scores, targets[t], pool.heavy, counts[t])
         _tell(scores[:, LEARNED], targets[t], told[t])
     return counts, told
 
 
 @njit(cache=True, nogil=True)
-def clue_counts(m_indptr, items, times, opinions, targets, crowd):  # type: ignore[no-untyped-def]
+def clue_counts(m_indptr, items, times, opinions, targets, pool):  # type: ignore[no-untyped-def]
     """Return (n_targets, 2, N_BINS) lags of the same item and (n_targets, 2, N_BINS + N_STEPS) others; see below.
 
     The first holds the lags of the target and of other raters; the second the bins of nearest activity and the steps
     of opinion, again of the target and of others. Each is a mean over the target's mentions.
     """
     lags, rest = np.zeros((len(targets), 2, N_BINS)), np.zeros((len(targets), 2, N_BINS + N_STEPS))
-    n = len(crowd.appetite)
+    n = len(pool.appetite)
     bins, inside = np.empty(n, np.int64), np.empty((n, N_WINDOWS), np.bool_)
     for t in range(len(targets)):
         said = slice(m_indptr[t], m_indptr[t + 1])
         me = targets[t]
         if me < 0:
             continue
-        _count_raters(items[said], times[said], opinions[said], me, crowd, lags[t], rest[t])
-        days = days_of(times[said] if len(crowd.times) else times[:0])
+        _count_raters(items[said], times[said], opinions[said], me, pool, lags[t], rest[t])
+        days = days_of(times[said] if len(pool.times) else times[:0])
         for time in days:
-            moment_bins(time, crowd.moments, crowd.moments_from, bins, inside)
+            moment_bins(time, pool.moments, pool.moments_from, bins, inside)
             for user in range(n):
                 share = 1.0 / len(days) if user == me else 1.0 / len(days) / max(n - 1, 1)
                 rest[t, 0 if user == me else 1, bins[user]] += share
@@ -300,19 +300,19 @@ def clue_counts(m_indptr, items, times, opinions, targets, crowd):  # type: igno
 
 
 @njit(cache=True)
-def _count_raters(items, times, opinions, me, crowd, lags, rest):  # type: ignore[no-untyped-def]
+def _count_raters(items, times, opinions, me, pool, lags, rest):  # type: ignore[no-untyped-def]
     """Count the lags and steps of the target and, with a weight of one per item, of its other raters."""
     for m in range(len(items)):
-        start, stop = crowd.indptr[items[m]], crowd.indptr[items[m] + 1]
+        start, stop = pool.indptr[items[m]], pool.indptr[items[m] + 1]
         for entry in range(start, stop):
-            mine = crowd.users[entry] == me
+            mine = pool.users[entry] == me
             share = 1.0 / len(items) if mine else 1.0 / len(items) / max(stop - start - 1, 1)
             side = 0 if mine else 1
-            if times[m] != NO_TIME and len(crowd.times):
-                lags[side, np.searchsorted(EDGES, times[m] - crowd.times[entry])] += share
+            if times[m] != NO_TIME and len(pool.times):
+                lags[side, np.searchsorted(EDGES, times[m] - pool.times[entry])] += share
             if not np.isnan(opinions[m]):
-                apart = abs(crowd.values[entry] - opinions[m])
-                rest[side, N_BINS + min(int(2 * apart + 0.5), N_STEPS - 1)] += share
+                distance = abs(pool.values[entry] - opinions[m])
+                rest[side, N_BINS + min(int(2 * distance + 0.5), N_STEPS - 1)] += share
 
 
 @njit(cache=True)

@@ -39,7 +39,7 @@ class Prediction:
     """The predicted probability of each chosen target to be k-identified."""
 
     targets: NDArray[np.int64]  # chosen evenly
-    chances: NDArray[np.float64]  # (n_chosen, n_levels)
+    probabilities: NDArray[np.float64]  # (n_chosen, n_levels)
 
 
 def predict(ratings: Ratings, mentions: Mentions, levels: tuple[int, ...], q: float | None = None) -> Prediction:
@@ -48,16 +48,18 @@ def predict(ratings: Ratings, mentions: Mentions, levels: tuple[int, ...], q: fl
     rates = -np.log1p(-np.minimum(ratings.popularity / (ratings.n_users + 1), 1.0))
     activity = ratings.activity
     appetite = np.maximum(activity, 1) / max(float(activity.mean()), 1e-9)
-    crowd = _appetites(appetite)
+    appetites = _appetites(appetite)
     share = min(max(PAPER_RATED_SHARE if q is None else q, 0.01), 0.99)
-    chances = np.zeros((len(chosen), len(levels)))
+    probabilities = np.zeros((len(chosen), len(levels)))
     for place, t in enumerate(chosen.tolist()):
         said = mentions.items[mentions.indptr[t] : mentions.indptr[t + 1]][:_MOST_MENTIONS]
         user = int(mentions.users[t])
         if user >= 0:
             heard = rates[said][rates[said] > 0]
-            chances[place] = chances_of(heard, float(appetite[user]), crowd, ratings.n_users, share, levels)
-    return Prediction(chosen, chances)
+            probabilities[place] = probabilities_of(
+                heard, float(appetite[user]), appetites, ratings.n_users, share, levels
+            )
+    return Prediction(chosen, probabilities)
 
 
 def _appetites(appetite: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -66,10 +68,10 @@ def _appetites(appetite: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([part.mean() for part in parts])
 
 
-def chances_of(
+def probabilities_of(
     rates: NDArray[np.float64],
     own: float,
-    crowd: NDArray[np.float64],
+    appetites: NDArray[np.float64],
     n_users: int,
     q: float,
     levels: tuple[int, ...],
@@ -77,9 +79,9 @@ def chances_of(
     """Return the probability that the author of some mentions is among the first k, for each k."""
     scores, author = _distribution(rates, own, np.full(len(rates), q), q)
     above = np.zeros(len(scores))
-    for appetite in crowd:
-        values, chance = _distribution(rates, float(appetite), -np.expm1(-rates * appetite), q)
-        above += (n_users - 1) / len(crowd) * _tail(values, chance, scores)
+    for appetite in appetites:
+        values, probability = _distribution(rates, float(appetite), -np.expm1(-rates * appetite), q)
+        above += (n_users - 1) / len(appetites) * _tail(values, probability, scores)
     return np.array([float((author * _fewer(above, k)).sum()) for k in levels])
 
 
@@ -89,21 +91,23 @@ def _distribution(
     """Return the possible scores, on the grid, and their probabilities."""
     gains = math.log(q / (1 - q)) - np.log(np.expm1(rates * appetite))
     steps = np.round(gains / _STEP).astype(np.int64)
-    chance, lowest = np.ones(1), 0
+    probability, lowest = np.ones(1), 0
     for step, p in zip(steps.tolist(), rated.tolist(), strict=True):
-        moved = np.zeros(len(chance) + abs(step))
+        moved = np.zeros(len(probability) + abs(step))
         first = max(-step, 0)
-        moved[first : first + len(chance)] += (1 - p) * chance
-        moved[first + step : first + step + len(chance)] += p * chance
-        chance, lowest = moved, lowest + min(step, 0)
+        moved[first : first + len(probability)] += (1 - p) * probability
+        moved[first + step : first + step + len(probability)] += p * probability
+        probability, lowest = moved, lowest + min(step, 0)
     base = round(appetite * float(rates.sum()) / _STEP)
-    values: NDArray[np.float64] = np.arange(base + lowest, base + lowest + len(chance)) * np.float64(_STEP)
-    return values, chance
+    values: NDArray[np.float64] = np.arange(base + lowest, base + lowest + len(probability)) * np.float64(_STEP)
+    return values, probability
 
 
-def _tail(values: NDArray[np.float64], chance: NDArray[np.float64], at: NDArray[np.float64]) -> NDArray[np.float64]:
+def _tail(
+    values: NDArray[np.float64], probability: NDArray[np.float64], at: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return the probability of more than each score, and half of that of the same."""
-    beyond = np.concatenate((np.cumsum(chance[::-1])[::-1], [0.0]))
+    beyond = np.concatenate((np.cumsum(probability[::-1])[::-1], [0.0]))
     low = np.searchsorted(values, at - _STEP / 2)
     high = np.searchsorted(values, at + _STEP / 2)
     return (beyond[low] + beyond[high]) / 2

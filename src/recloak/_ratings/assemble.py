@@ -252,9 +252,9 @@ def _sort_buckets(
     np.cumsum(activity, out=indptr[1:])
     if indptr[-1] < n:
         below = np.arange(1, len(starts) - 1) << shift  # the first code of each bucket but the first
-        firsts = np.concatenate(([0], user_of[below - 1] + 1, [n_users]))  # the first user of each, and the end
+        first_users = np.concatenate(([0], user_of[below - 1] + 1, [n_users]))  # the first user of each, and the end
         columns = (items, values, times, first_times)
-        items, values, times, first_times = (closed_up(column, starts, indptr[firsts]) for column in columns)
+        items, values, times, first_times = (closed_up(column, starts, indptr[first_users]) for column in columns)
     numbers = values.astype(np.float32) if adds_up else values.view(np.float32)
     return indptr, items, numbers, None if first is None else times, first_times if len(first_times) else None
 

@@ -97,14 +97,14 @@ def expose(ratings: Ratings, options: ExposureOptions | None = None, *, rng: Rng
     options = options or ExposureOptions()
     if not ratings.n_ratings:
         raise InputError("there are no ratings, so nobody can be looked for")
-    chance = randomness(rng)
-    knowledge = _draw(ratings, options, chance.stream("exposure"))
+    streams = randomness(rng)
+    knowledge = _draw(ratings, options, streams.stream("exposure"))
     counts, n_rated = count_candidates(ratings, knowledge, options.known), ratings.activity[knowledge.targets]
-    found = exposure_of(counts, n_rated, options, chance.seed)
+    found = exposure_of(counts, n_rated, options, streams.seed)
     if ratings.kind is RATINGS or ratings.times is None:
         return found
     on_days = replace(ratings, values=(ratings.times // _DAY).astype(np.float32))
-    dated = exposure_of(count_candidates(on_days, knowledge, options.known), n_rated, options, chance.seed)
+    dated = exposure_of(count_candidates(on_days, knowledge, options.known), n_rated, options, streams.seed)
     return replace(found, by_day=tuple(level for level in dated.levels if level.with_ratings))
 
 

@@ -194,7 +194,7 @@ class Ratings(Tabular):
     def where(self, keep: NDArray[np.bool_]) -> Ratings:
         """Return the ratings whose mask is set, with the same users and items, even those left with none."""
         ends = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
-        times, firsts = (None if known is None else known[keep] for known in (self.times, self.first_times))
+        times, first_times = (None if known is None else known[keep] for known in (self.times, self.first_times))
         return Ratings(
             ends[self.indptr],
             self.items[keep],
@@ -205,7 +205,7 @@ class Ratings(Tabular):
             times,
             Intake(int(ends[-1])),
             self.kind,
-            firsts,
+            first_times,
         )
 
     def until(self, time: int) -> Ratings:

@@ -23,7 +23,7 @@ _SPARSE = 16  # a table from id to code may be this many times longer than there
 _ALWAYS = 1 << 22  # and this long in any case
 
 
-class Column:
+class SegmentedColumn:
     """Values of one kind in the order they came, in segments.
 
     Each segment is a mapping of its own, so that its memory goes back to the system the moment it is dropped; the
@@ -72,7 +72,7 @@ class Numbering:
     """Gives codes to the ids of one axis, chunk by chunk, and keeps the codes given so far."""
 
     def __init__(self) -> None:
-        self.codes = Column(np.int32)
+        self.codes = SegmentedColumn(np.int32)
         self._numbers: NumberTable | None = None
         self._texts: TextTable | None = None
 

@@ -13,7 +13,7 @@ from recloak._core.errors import SourceError
 from recloak._ratings.assemble import RowChunk, add_up_chunks, assemble_chunks
 from recloak._ratings.column_roles import COUNT_NAMES, fold
 from recloak._ratings.model import Intake, Ratings, Scale
-from recloak._ratings.numbering import Column, Numbering
+from recloak._ratings.numbering import Numbering, SegmentedColumn
 from recloak._ratings.times import FIRST_DAY, odd_times, on_first_day
 from recloak._ratings.value_kinds import COUNTS, PRESENCE
 from recloak._ratings.value_meaning import Bounds, Meaning, after_adding, meaning_of
@@ -48,7 +48,7 @@ class RowBuffer:
 
     def _begin(self) -> None:
         self.users, self.items = Numbering(), Numbering()
-        self._values, self._times = Column(np.float32), Column(np.int64)
+        self._values, self._times = SegmentedColumn(np.float32), SegmentedColumn(np.int64)
 
     def refuse(self, problems: Sequence[RowProblem], error_of: Callable[[RowProblem], SourceError]) -> None:
         """Raise the first problem, or count the rows that have one."""
@@ -116,10 +116,10 @@ class RowBuffer:
         if meaning.kind is PRESENCE:
             values = np.ones(len(items), np.float32)
         intake = Intake(n_rows + self.n_skipped, n_rows - len(items), self.n_skipped, tuple(self.notes))
-        firsts = known[1] if meaning.kind is COUNTS and len(known) > 1 else None
+        first_times = known[1] if meaning.kind is COUNTS and len(known) > 1 else None
         scale = scale or Scale.seen_in(values)
         return Ratings(
-            indptr, items, values, user_ids, item_ids, scale, known[0], intake, meaning.kind, firsts
+            indptr, items, values, user_ids, item_ids, scale, known[0], intake, meaning.kind, first_times
         ).without_zeros()
 
     def _meaning(self, chunks: list[RowChunk], file: Path | None) -> Meaning:
@@ -151,5 +151,5 @@ def _decoded(numbering: Numbering) -> pl.Series:
     return ids.ids.gather(number_of[_joined(numbering.codes)])
 
 
-def _joined(column: Column) -> NDArray[Any]:
+def _joined(column: SegmentedColumn) -> NDArray[Any]:
     return np.concatenate([np.empty(0, column.dtype), *column.taken()])

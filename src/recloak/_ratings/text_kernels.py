@@ -308,21 +308,21 @@ def split_plain(buffer, stop, first, second, n_fields, role_of, starts, ends, wh
 @njit(cache=True, nogil=True)
 def split_quoted(buffer, stop, separator, quoting, n_fields, role_of, starts, ends, odds, lines, places):  # type: ignore[no-untyped-def]
     """Split records that may have quotes or blanks for separators; gives, last, where an unfinished record begins."""
-    firsts, lasts = np.zeros(n_fields + 1, np.int64), np.zeros(n_fields + 1, np.int64)
+    field_starts, field_ends = np.zeros(n_fields + 1, np.int64), np.zeros(n_fields + 1, np.int64)
     p, line, n, n_places = np.int64(0), 1, 0, 0
     while p < stop:
         begin = p
-        count, p, n_lines = _split(buffer, p, stop, separator, quoting, firsts, lasts)
+        count, p, n_lines = _split(buffer, p, stop, separator, quoting, field_starts, field_ends)
         if count < 0:
             p = begin
             break
         lines[n] = line
         if count == n_fields:
             for k in range(n_fields):
-                if quoting > 0 and firsts[k] > 0 and buffer[firsts[k] - 1] == _QUOTE:
-                    lasts[k] = _unescape(buffer, firsts[k], lasts[k])
+                if quoting > 0 and field_starts[k] > 0 and buffer[field_starts[k] - 1] == _QUOTE:
+                    field_ends[k] = _unescape(buffer, field_starts[k], field_ends[k])
                 if role_of[k] >= 0:
-                    starts[role_of[k], n], ends[role_of[k], n] = firsts[k], lasts[k]
+                    starts[role_of[k], n], ends[role_of[k], n] = field_starts[k], field_ends[k]
                     odds[role_of[k], n] = _UNKNOWN
             n += 1
         elif count > 1 or not _is_blank(buffer, begin, p - 1):

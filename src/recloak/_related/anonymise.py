@@ -35,9 +35,9 @@ def anonymise(observer: Observer, ranking: Lists, top: int, *, permute: bool = T
     ``permute`` entries are only removed and replaced.
     """
     true = np.ascontiguousarray(ranking.items[:, :top])
-    suppressed = _Draft(observer, true, permute=False).settled()
+    suppressed = _Draft(observer, true, permute=False).without_violations()
     if permute:
-        permuted = _Draft(observer, true, permute=True).settled()
+        permuted = _Draft(observer, true, permute=True).without_violations()
         _replace(observer, permuted, _candidates(observer, ranking, permuted, with_true=True))
         if n_kept(permuted, true) >= n_kept(suppressed, true):
             return Lists(permuted)
@@ -63,9 +63,9 @@ class _Draft:
         self.touched = np.ones(len(true), np.bool_)  # targets that have to be looked at
         if permute and observer.bound.evidence == "total":
             self.must[:] = True
-            self.seat(np.arange(len(true), dtype=np.int32))
+            self.write_lists(np.arange(len(true), dtype=np.int32))
 
-    def settled(self) -> NDArray[np.int32]:
+    def without_violations(self) -> NDArray[np.int32]:
         """Return the lists once nothing violates any more."""
         while True:
             entries = entries_of(self.observer, self.lists)
@@ -107,9 +107,9 @@ class _Draft:
         order = np.argsort(self.left[owners] == EMPTY, axis=1, kind="stable")
         self.left[owners] = np.take_along_axis(self.left[owners], order, axis=1)
         self.must[owners] = np.take_along_axis(self.must[owners], order, axis=1)
-        self.seat(owners.astype(np.int32))
+        self.write_lists(owners.astype(np.int32))
 
-    def seat(self, owners: NDArray[np.int32]) -> None:
+    def write_lists(self, owners: NDArray[np.int32]) -> None:
         """Write the lists of some owners as they are shown."""
         if self.permute:
             rearrange(owners, self.left, self.must, self.observer.views, self.lists)

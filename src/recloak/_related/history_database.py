@@ -79,7 +79,7 @@ ERASED = sa.Table(
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Database:
+class HistoryDatabase:
     """An open database that holds a history, and its name without a password."""
 
     name: str
@@ -126,7 +126,7 @@ class Database:
             yield connection
 
 
-def open_database(where: str | os.PathLike[str], *, create: bool) -> Database:
+def open_database(where: str | os.PathLike[str], *, create: bool) -> HistoryDatabase:
     """Open a database by file name or ``postgresql://`` URL; with ``create`` make missing tables."""
     name, url = _address(where, create=create)
     engine = _engine(url, name)
@@ -138,7 +138,7 @@ def open_database(where: str | os.PathLike[str], *, create: bool) -> Database:
     except BaseException:
         engine.dispose()
         raise
-    return Database(name, engine)
+    return HistoryDatabase(name, engine)
 
 
 def _address(where: str | os.PathLike[str], *, create: bool) -> tuple[str, sa.URL]:

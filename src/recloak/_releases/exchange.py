@@ -243,7 +243,7 @@ def exchange_bins(
 ) -> float:
     """Exchange members inside each bin of groups, changing the labels in place, and return the gain.
 
-    ``groups`` are firsts and users: group g holds ``users[firsts[g]:firsts[g + 1]]``; ``bins`` are order and starts:
+    ``groups`` are starts and users: group g holds ``users[starts[g]:starts[g + 1]]``; ``bins`` are order and starts:
     bin b holds the groups ``order[starts[b]:starts[b + 1]]``.
     """
     gains = np.zeros(len(bins[1]) - 1)
@@ -263,14 +263,14 @@ def _exchange_bins(
 ) -> None:
     """Cut out the points of each bin of a share, let its groups exchange members, and put the labels back."""
     points, weights, parts, crowding, labels = users
-    firsts, members = by_group
+    group_starts, members = by_group
     order, starts = bins
     k, near, rounds = limits
     for b in range(share, len(gains), n_shares):
         chosen = order[starts[b] : starts[b + 1]]
-        n_groups, sizes = len(chosen), firsts[chosen + 1] - firsts[chosen]
+        n_groups, sizes = len(chosen), group_starts[chosen + 1] - group_starts[chosen]
         own = np.repeat(np.arange(n_groups, dtype=np.int32), sizes)
-        inside = members[np.arange(len(own)) + np.repeat(firsts[chosen] - np.cumsum(sizes) + sizes, sizes)]
+        inside = members[np.arange(len(own)) + np.repeat(group_starts[chosen] - np.cumsum(sizes) + sizes, sizes)]
         groups = gather(points[inside], weights[inside], parts[inside], crowding, own, n_groups, k)
         n_near, lists = min(near, n_groups - 1), near_lists(groups, min(LISTED, n_groups - 1))
         gains[b] = _exchange(groups, lists, np.empty(n_near, np.int32), np.empty(n_near, np.float32), k, rounds)

@@ -157,8 +157,8 @@ def _ordered(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
     sizes, sums = np.square(factors).sum(axis=0), factors.sum(axis=0)
     order = np.argsort(-sizes, kind="stable")
     order = order[sizes[order] > 0]
-    firsts = factors[(factors[:, order] != 0).argmax(axis=0), order]
-    signs = np.where(np.where(sums[order] == 0, firsts, sums[order]) < 0, -1, 1)
+    first_values = factors[(factors[:, order] != 0).argmax(axis=0), order]
+    signs = np.where(np.where(sums[order] == 0, first_values, sums[order]) < 0, -1, 1)
     return np.append(0, order + 1), np.append(1, signs)
 
 

@@ -192,9 +192,11 @@ def _group_sorted(work: _Work, sweeps: int, rng: Randomness) -> NDArray[np.int32
 def _sweep(work: _Work, labels: NDArray[np.int32], stream: np.random.Generator) -> float:
     """Bin the groups anew by their centres and let the groups of a bin exchange members; return the gain."""
     points, weights, parts, crowding, k = work
-    firsts, users = by_group(labels)
-    centres = np.add.reduceat(points[users], firsts[:-1], axis=0) / np.diff(firsts)[:, None].astype(np.float32)
+    group_starts, users = by_group(labels)
+    centres = np.add.reduceat(points[users], group_starts[:-1], axis=0) / np.diff(group_starts)[:, None].astype(
+        np.float32
+    )
     bins = even_bins(centres.astype(np.float32), size=max(BIN // k, 8), unit=1, stream=stream)
     return exchange_bins(
-        points, weights, parts, crowding, labels, (firsts, users), bins, k=k, near=NEAR, rounds=ROUNDS
+        points, weights, parts, crowding, labels, (group_starts, users), bins, k=k, near=NEAR, rounds=ROUNDS
     )  # fmt: skip

@@ -39,7 +39,7 @@ class ReleaseSize:
         return f"a {self.mode} release in the layout {self.layout}: {kind} {self.rows:,} rows, {in_units(self.bytes)}"
 
 
-class Counts(NamedTuple):
+class SourceSize(NamedTuple):
     """What a source holds."""
 
     n_users: int
@@ -48,7 +48,9 @@ class Counts(NamedTuple):
     scale: Scale
 
 
-def plan_size(counts: Counts, options: PublishOptions, writing: WriteOptions, rank: int | None = None) -> ReleaseSize:
+def plan_size(
+    counts: SourceSize, options: PublishOptions, writing: WriteOptions, rank: int | None = None
+) -> ReleaseSize:
     """Return what publishing such a source will write; ``rank`` is the number of factors of its model."""
     if writing.chosen_layout == FACTORS:
         return _plan_factors(counts, options, writing.format, RANK if rank is None else rank)
@@ -65,14 +67,19 @@ def plan_size(counts: Counts, options: PublishOptions, writing: WriteOptions, ra
     return ReleaseSize(options.mode, writing.chosen_layout, rows, round(rows * width), not complete)
 
 
-def _plan_factors(counts: Counts, options: PublishOptions, file_format: str, rank: int) -> ReleaseSize:
+def _plan_factors(counts: SourceSize, options: PublishOptions, file_format: str, rank: int) -> ReleaseSize:
     n_rows = max(counts.n_users // options.k, 1) + counts.n_items
     n_bytes = n_rows * (rank + 1) * _NUMBER_BYTES[file_format] + counts.n_users * _NAME_BYTES[file_format]
     return ReleaseSize(options.mode, FACTORS, n_rows, round(n_bytes), at_most=False)
 
 
 def announce(
-    counts: Counts, options: PublishOptions, writing: WriteOptions, rank: int | None = None, *, spark: bool = False
+    counts: SourceSize,
+    options: PublishOptions,
+    writing: WriteOptions,
+    rank: int | None = None,
+    *,
+    spark: bool = False,
 ) -> ReleaseSize:
     """Log what will be written and return it; raise OptionError if a complete table is above the limit.
 
@@ -90,8 +97,8 @@ def announce(
 
 
 def _smaller(
-    size: ReleaseSize, counts: Counts, options: PublishOptions, writing: WriteOptions, rank: int | None, limit: float,
-    spark: bool,
+    size: ReleaseSize, counts: SourceSize, options: PublishOptions, writing: WriteOptions, rank: int | None,
+    limit: float, spark: bool,
 ) -> ReleaseSize:  # fmt: skip
     """Return the release as factors where no other layout was asked for; raise OptionError if it is too large."""
     others = [writing.replace(layout=layout) for layout in (None, FACTORS)]

@@ -74,12 +74,12 @@ class _Rows(NamedTuple):
         shown = [_label_in(groups[i], labels[i], g) for i, g in zip(items.tolist(), owners.tolist(), strict=True)]
         own = np.array(shown, np.float64)  # NaN where the item does not stand in the own row
         frequency = np.clip(np.bincount(profiles.items, minlength=profiles.n_items) / grouping.n_groups, 1e-6, _SURE)
-        chance = _chances(items, ~np.isnan(own), frequency)
+        probability = _probabilities(items, ~np.isnan(own), frequency)
         means = np.bincount(ratings.items, ratings.values, ratings.n_items) / np.maximum(ratings.popularity, 1)
         near, far = np.square(own - values)[~np.isnan(own)], np.square(means[items] - values)
         return cls(
             grouping.n_groups, groups, labels,
-            np.log(chance / frequency), np.log((1 - chance) / (1 - frequency)), means,
+            np.log(probability / frequency), np.log((1 - probability) / (1 - frequency)), means,
             max(float(near.mean()) if len(near) else 1.0, 0.01), max(float(far.mean()), 0.01),
         )  # fmt: skip
 
@@ -93,7 +93,9 @@ class _Rows(NamedTuple):
         return total
 
 
-def _chances(items: NDArray[np.int32], shown: NDArray[np.bool_], frequency: NDArray[np.float64]) -> NDArray[np.float64]:
+def _probabilities(
+    items: NDArray[np.int32], shown: NDArray[np.bool_], frequency: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Estimate for each item how often it stands in the row of somebody who rated it, by items of like frequency."""
     edges = np.quantile(frequency[items], np.linspace(0, 1, _BUCKETS + 1)[1:-1])
     bucket = np.searchsorted(edges, frequency)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from recloak._core.randomness import Randomness
-from recloak._ratings.fingerprint import fingerprint_of
 from recloak._ratings.model import Ratings
+from recloak._ratings.source_hash import fingerprint_of
 from recloak._releases.grid import Grid
 from recloak._releases.model.manifest import Facts
 from recloak._releases.model.steps import Padding

@@ -104,7 +104,7 @@ class Slopes:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class ScatterPanel:
     """A small chart of pairs of numbers, which lie on the diagonal where the two are equal."""
 
     title: str
@@ -118,7 +118,7 @@ class Panels:
 
     x: str
     y: str
-    panels: tuple[Panel, ...]
+    panels: tuple[ScatterPanel, ...]
 
     def __post_init__(self) -> None:
         if not self.panels:

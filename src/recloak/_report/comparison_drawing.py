@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recloak._report.charts import Panel, Panels, Slopes
+from recloak._report.charts import Panels, ScatterPanel, Slopes
 from recloak._report.svg import INK, MUTED, SERIES
 
 _ROW = 22  # pixels from one place to the next
@@ -71,7 +71,7 @@ def panels_body(chart: Panels, *, narrow: bool) -> dict[str, Any]:
     return {"concat": [_panel(one, chart, side) for one in chart.panels], "columns": 2 if narrow else 3, "spacing": 22}
 
 
-def _panel(panel: Panel, chart: Panels, side: int) -> dict[str, Any]:
+def _panel(panel: ScatterPanel, chart: Panels, side: int) -> dict[str, Any]:
     values = [value for pair in panel.points for value in pair]
     if panel.log:
         values = [value for value in values if value > 0]

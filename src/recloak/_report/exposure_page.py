@@ -1,6 +1,6 @@
 """The page of ``recloak mentions exposure``: how findable one person is, by what, and what would help."""
 
-from recloak._mentions.exposure import Exposure, Telling
+from recloak._mentions.own_exposure import OwnExposure, TellingMention
 from recloak._report.formats import count, plural
 from recloak._report.identify_page import ALGORITHM_NAMES
 from recloak._report.page import Account, Chapter, Fact, Page, PageVerdict, Provenance, Section, Table
@@ -11,7 +11,7 @@ _NOT_LOOKED_AT = (
 )
 
 
-def exposure_page(result: Exposure, *, source: str, provenance: Provenance = ()) -> Page:
+def exposure_page(result: OwnExposure, *, source: str, provenance: Provenance = ()) -> Page:
     """Return the page of an exposure."""
     return Page(
         title="How findable am I?",
@@ -23,7 +23,7 @@ def exposure_page(result: Exposure, *, source: str, provenance: Provenance = ())
     )
 
 
-def _verdict(result: Exposure) -> PageVerdict:
+def _verdict(result: OwnExposure) -> PageVerdict:
     who = ALGORITHM_NAMES.get(result.closest, result.closest)
     place = _place(result.place)
     headline = f"Your posts put you at {place} of {plural(result.n_records, 'record')}."
@@ -41,7 +41,7 @@ def _place(place: float) -> str:
     return f"place {place:,.0f}" if place == int(place) else f"place {place:,.1f} (ties at their middle)"
 
 
-def _facts(result: Exposure) -> tuple[Fact, ...]:
+def _facts(result: OwnExposure) -> tuple[Fact, ...]:
     there = "a record agrees with your ratings" if result.in_dump else "put in as one more record for this trial"
     return (
         Fact("Mentions", count(result.n_mentions), "of titles in the dump, sure ones that you hold"),
@@ -52,7 +52,7 @@ def _facts(result: Exposure) -> tuple[Fact, ...]:
     )
 
 
-def _attackers(result: Exposure) -> Chapter:
+def _attackers(result: OwnExposure) -> Chapter:
     ordered = sorted(result.places.items(), key=lambda one: one[1])
     rows = tuple((ALGORITHM_NAMES.get(name, name), f"{place:,.1f}") for name, place in ordered)
     meaning = f"They know {', '.join(result.uses)} of your posts. A small place means that you are found."
@@ -60,7 +60,7 @@ def _attackers(result: Exposure) -> Chapter:
     return Chapter("Who finds you", "", sections=(section,))
 
 
-def _mentions(result: Exposure) -> Chapter:
+def _mentions(result: OwnExposure) -> Chapter:
     meaning = "Your place if a post had never named it, the other mentions as they are."
     if not result.telling:
         meaning = "No single mention moves your place: leaving out one alone would change nothing."
@@ -68,12 +68,12 @@ def _mentions(result: Exposure) -> Chapter:
     return Chapter("By what", "", sections=(section,))
 
 
-def _told(mentions: tuple[Telling, ...], head: str) -> Table | None:
+def _told(mentions: tuple[TellingMention, ...], head: str) -> Table | None:
     rows = tuple((one.title, f"{one.place:,.1f}") for one in mentions)
     return Table(("Title", head), rows) if rows else None
 
 
-def _help(result: Exposure) -> Chapter:
+def _help(result: OwnExposure) -> Chapter:
     steps = result.leave_out
     if steps is None:
         meaning = f"Nothing small hides you: leaving out mentions does not bring you beyond the first {result.k}."
@@ -90,7 +90,7 @@ def _help(result: Exposure) -> Chapter:
     )
 
 
-def _account(result: Exposure) -> tuple[str, ...]:
+def _account(result: OwnExposure) -> tuple[str, ...]:
     return (
         f"Titles were found in your posts; {plural(result.n_mentions, 'sure find')} that you do not say you have not "
         "seen counted.",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from recloak._evaluation.fidelity.model import Agreement, Fidelity, Statistic
-from recloak._report.charts import Axis, Chart, Panel, Panels, Slope, Slopes, bars
+from recloak._report.charts import Axis, Chart, Panels, ScatterPanel, Slope, Slopes, bars
 from recloak._report.formats import count, decimals
 from recloak._report.page import Account, Better, Chapter, Fact, Page, PageVerdict, Provenance, Section, Table
 
@@ -93,7 +93,7 @@ def _board(contest: str, one: Agreement | None) -> Section:
 
 def _statistics(found: Fidelity) -> tuple[Section, ...]:
     panels = tuple(
-        Panel(name, found.statistics[name].points, log=name in _LOGARITHMIC)
+        ScatterPanel(name, found.statistics[name].points, log=name in _LOGARITHMIC)
         for name in _IN_PANELS
         if name in found.statistics and found.statistics[name].points
     )

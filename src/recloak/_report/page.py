@@ -122,9 +122,15 @@ def write_page(page: Page, path: str | Path) -> None:
 
 @cache
 def _template() -> jinja2.Template:
-    loader, strict = jinja2.PackageLoader("recloak._report"), jinja2.StrictUndefined
+    return template_of("recloak._report", "page.html")
+
+
+def template_of(package: str, name: str) -> jinja2.Template:
+    """Return a template of a package; it may include those of this room, such as the head that all pages share."""
+    loader = jinja2.ChoiceLoader([jinja2.PackageLoader(one) for one in (package, "recloak._report")])
+    strict = jinja2.StrictUndefined
     pages = jinja2.Environment(loader=loader, autoescape=True, undefined=strict, trim_blocks=True, lstrip_blocks=True)
-    return pages.get_template("page.html")
+    return pages.get_template(name)
 
 
 def _figure(section: Section, key: str) -> Markup:

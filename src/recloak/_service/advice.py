@@ -44,7 +44,7 @@ _DAY = 86_400  # seconds
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Advisor:
+class AdvisorResources:
     """What advice needs: the prepared ratings and titles, and what people said before."""
 
     index: AdvisorIndex
@@ -69,7 +69,7 @@ class Advisor:
 
 def prepare(
     ratings: Ratings, titles: TitleList, mentions: Mentions | None = None, *, guard: OracleGuard | None = None
-) -> Advisor:
+) -> AdvisorResources:
     """Prepare ratings, titles and known mentions for advice, and advise once, so that the kernels are compiled."""
     if ratings.n_users < 2:
         raise InputError(f"advice needs the ratings of at least 2 users, got {ratings.n_users}")
@@ -79,7 +79,7 @@ def prepare(
     by_name = {str(user): user for user in users}
     series = series_of(catalogue.titles)
     index = prepare_advisor(ratings, guard=guard, mentions=mentions, series=series)
-    advisor = Advisor(index, title_index, catalogue, by_name, _earlier_mentions(ratings, mentions))
+    advisor = AdvisorResources(index, title_index, catalogue, by_name, _earlier_mentions(ratings, mentions))
     warm_up(index, users[0])
     return advisor
 
@@ -111,7 +111,7 @@ class _Mention:
     counted: bool
 
 
-def answer(advisor: Advisor, user: Item, request: AdviceRequest) -> AdviceResponse:
+def answer(advisor: AdvisorResources, user: Item, request: AdviceRequest) -> AdviceResponse:
     """Return the answer to a user's request."""
     earlier = [*advisor.earlier.get(user, ()), *map(Said, request.earlier)]
     stars = advisor.own_ratings(user)
@@ -144,7 +144,7 @@ def answer(advisor: Advisor, user: Item, request: AdviceRequest) -> AdviceRespon
     )
 
 
-def _mentions(advisor: Advisor, request: AdviceRequest, rated: set[Item]) -> Iterable[_Mention]:
+def _mentions(advisor: AdvisorResources, request: AdviceRequest, rated: set[Item]) -> Iterable[_Mention]:
     """Yield the titles found in the text, with the writer's corrections.
 
     A possible find counts once it is confirmed, or if the writer rated the item: a title that the writer did not rate
@@ -175,7 +175,7 @@ class Utf16Offsets:
         return place + sum(wide < place for wide in self._wide)
 
 
-def _found(one: _Mention, advice: Advice, revealing: set[Item], advisor: Advisor) -> Found:
+def _found(one: _Mention, advice: Advice, revealing: set[Item], advisor: AdvisorResources) -> Found:
     titles, catalogue = advisor.titles.titles, advisor.catalogue
     others = [titles[place].id for place in (one.find.title, *one.find.others)]
     return Found(

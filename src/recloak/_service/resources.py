@@ -8,7 +8,7 @@ from recloak._mentions.mention_tables import read_mentions
 from recloak._mentions.oracle_guard import OracleGuard
 from recloak._mentions.post_files import read_titles
 from recloak._ratings.readers import read
-from recloak._service.advice import Advisor, prepare
+from recloak._service.advice import AdvisorResources, prepare
 from recloak._service.catalogue import Catalogue, build_catalogue
 from recloak._service.options import ServeOptions, require_servable
 from recloak._service.published_lists import PublishedLists
@@ -25,7 +25,7 @@ _Pool = ThreadPoolExecutor
 class Resources:
     """The loaded resources; None for those that the server was started without."""
 
-    advisor: Advisor | None = None
+    advisor: AdvisorResources | None = None
     catalogue: Catalogue | None = None
     published: PublishedLists | None = None
     tokens: TokenChecker | None = None
@@ -60,7 +60,7 @@ def load(options: ServeOptions, folder: str | Path) -> Resources:
     )
 
 
-def _advisor(options: ServeOptions) -> Advisor | None:
+def _advisor(options: ServeOptions) -> AdvisorResources | None:
     store = options.tokens or options.signing_key  # the secret of the crowd lies beside it
     if options.ratings is None or options.titles is None or store is None:
         return None
@@ -70,7 +70,7 @@ def _advisor(options: ServeOptions) -> Advisor | None:
     return prepare(ratings, titles, mentions, guard=OracleGuard(advisor_secret(store)))
 
 
-def _catalogue(options: ServeOptions, advisor: Advisor | None) -> Catalogue | None:
+def _catalogue(options: ServeOptions, advisor: AdvisorResources | None) -> Catalogue | None:
     if advisor is not None:
         return advisor.catalogue
     return None if options.titles is None else build_catalogue(read_titles(options.titles), None)

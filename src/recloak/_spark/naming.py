@@ -93,9 +93,9 @@ def dealt(keyed: DataFrame, n_rows: int, n_parts: float) -> tuple[DataFrame, dic
     nothing about anybody.
     """
     n = min(max(1, int(np.ceil(n_parts))), n_rows)
-    firsts = [part * n_rows // n for part in range(n + 1)]
-    borders = _keys_at(keyed, firsts[1:-1])
-    buckets = {part: Bucket(part, firsts[part], firsts[part + 1] - firsts[part]) for part in range(n)}
+    first_rows = [part * n_rows // n for part in range(n + 1)]
+    borders = _keys_at(keyed, first_rows[1:-1])
+    buckets = {part: Bucket(part, first_rows[part], first_rows[part + 1] - first_rows[part]) for part in range(n)}
     placed = StructType([*keyed.schema.fields, StructField("bucket", IntegerType())])
     return keyed.mapInArrow(_placer(borders), placed), buckets
 

@@ -50,7 +50,7 @@ Pieces = Iterator[tuple[int, NDArray[Any]]]  # chunk and payload
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class ItemSide:
+class PaddedItems:
     """What the padding knows of the items, and what it takes to solve any user: small, and known to every worker."""
 
     items: Beliefs
@@ -73,7 +73,7 @@ class ItemPadding:
     mu: float
     items: Beliefs
     scale: Scale
-    before: ItemSide | None
+    before: PaddedItems | None
 
     def of(self, ratings: Ratings) -> Padding:
         """Return the padding of some users' ratings."""
@@ -179,7 +179,7 @@ def _added(table: pa.Table) -> NDArray[np.float64]:
 # --- the start: biases and main directions ---------------------------------------------------------------------------
 
 
-def _start(blocks: Blocks, rank: int, rng: Randomness, advance: Advance) -> ItemSide:
+def _start(blocks: Blocks, rank: int, rng: Randomness, advance: Advance) -> PaddedItems:
     """Return the first beliefs about the items, as `_releases.factor_start` does: three passes for each of the two."""
     mu, bias = blocks.mean, np.zeros(blocks.n_items, np.float32)
     for n in range(START_ROUNDS):
@@ -193,7 +193,7 @@ def _start(blocks: Blocks, rank: int, rng: Randomness, advance: Advance) -> Item
             per_item = _summed(blocks, _direction_pieces(mu, bias, weight * directions))
             directions = orthonormal(weight * per_item.astype(np.float32))
         advance(1)
-    return ItemSide(first_items(directions, bias, blocks.spread), first_levels(mu, blocks.spread, rank))
+    return PaddedItems(first_items(directions, bias, blocks.spread), first_levels(mu, blocks.spread, rank))
 
 
 def _summed(blocks: Blocks, pieces: Callable[[Sides], Pieces]) -> NDArray[np.float64]:
@@ -243,7 +243,7 @@ def _direction_pieces(
 # --- the rounds ------------------------------------------------------------------------------------------------------
 
 
-def _round(blocks: Blocks, side: ItemSide) -> tuple[ItemSide, float]:
+def _round(blocks: Blocks, side: PaddedItems) -> tuple[PaddedItems, float]:
     """Solve the users and then the items; return the new side and its free energy."""
     solved = _mapped(blocks, _round_pieces(side)).groupBy("chunk").applyInArrow(_solver(side.levels), schema(_SOLVED))
     found = solved.toArrow().sort_by("chunk")
@@ -254,10 +254,10 @@ def _round(blocks: Blocks, side: ItemSide) -> tuple[ItemSide, float]:
     error = float(sum(array(cell, np.float64)[0] for cell in found["sums"][1:]))
     sums = users, side_sums(items)
     levels = next_levels(side.levels, *sums, error, blocks.n_ratings)
-    return ItemSide(items, levels), energy_of(levels, *sums, blocks.n_ratings)
+    return PaddedItems(items, levels), energy_of(levels, *sums, blocks.n_ratings)
 
 
-def _round_pieces(side: ItemSide) -> Callable[[Sides], Pieces]:
+def _round_pieces(side: PaddedItems) -> Callable[[Sides], Pieces]:
     """Solve a block's users; yield their sums, and the sums of their ratings for each item."""
 
     def pieces(sides: Sides) -> Pieces:

@@ -33,7 +33,7 @@ from recloak._releases.verifier.item_numbers import ItemNumbers, words_of
 from recloak._releases.verifier.judgement import Totals, check_release
 from recloak._releases.verifier.link_check import Exceeded, exceeded_links
 from recloak._releases.verifier.local_inspection import LocalInspection
-from recloak._releases.verifier.part_findings import Summary, inspect_part
+from recloak._releases.verifier.part_findings import PartSummary, inspect_part
 from recloak._releases.verifier.table_blocks import blocks
 from recloak._spark.array_cells import address, array, batch, element_kind, row_batch, rows_of, schema
 from recloak._spark.naming import Map
@@ -79,12 +79,12 @@ class SparkInspection:
         self._found.unpersist()
 
     @cached_property
-    def summaries(self) -> list[Summary]:
+    def summaries(self) -> list[PartSummary]:
         """The parts, in the order of the manifest."""
         with task("verifying", 1) as advance:
             rows = self._found.where(sf.col("summary").isNotNull()).select("place", "summary").collect()
             advance(1)
-        return [Summary(*json.loads(row.summary)) for row in sorted(rows, key=lambda row: row.place)]
+        return [PartSummary(*json.loads(row.summary)) for row in sorted(rows, key=lambda row: row.place)]
 
     def _rows(self, *, members: bool) -> DataFrame:
         """Return what was found about users or groups."""
@@ -146,8 +146,8 @@ class SparkInspection:
 
     def exceeded(self, original: Blocks, mapping: str | Path) -> Exceeded | None:
         """Count the cells above the cap on links."""
-        firsts = [part.first for part in self.summaries if part.table not in ("members", *STATISTICS)]
-        return exceeded_on_spark(self.spark, self.claims, self._cells, firsts, original, mapping)
+        first_names = [part.first for part in self.summaries if part.table not in ("members", *STATISTICS)]
+        return exceeded_on_spark(self.spark, self.claims, self._cells, first_names, original, mapping)
 
 
 def _inspector(claims: Claims, secret: bytes) -> Map:
@@ -186,17 +186,17 @@ def _require_memory(claims: Claims) -> None:
 
 
 def exceeded_on_spark(
-    spark: SparkSession, claims: Claims, cells: DataFrame, firsts: list[int], original: Blocks, mapping: str | Path
+    spark: SparkSession, claims: Claims, cells: DataFrame, first_names: list[int], original: Blocks, mapping: str | Path
 ) -> Exceeded | None:
     """Count the cells above the cap; None where the mapping does not name every user of the source once.
 
-    ``cells`` has the mark of every row, and ``firsts`` the first user or group in each part of the table of cells.
+    ``cells`` has the mark of every row, and ``first_names`` the first user or group in each part of the table of cells.
     """
     known, users = _mapping(spark, mapping), _users(original)
     if not _fits(claims, original, known, users):
         return None
     members = users.join(known.select("user_id", "user"), "user_id").join(_rows_of_users(spark, claims, cells), "user")
-    placed = members.select("row", "items").mapInArrow(_placer(firsts), "place int, row bigint, items binary")
+    placed = members.select("row", "items").mapInArrow(_placer(first_names), "place int, row bigint, items binary")
     checked = placed.groupBy("place").applyInArrow(_checker(claims, original.item_ids), schema(_EXCEEDED))
     found = checked.agg(sf.sum("n_cells"), sf.max("share")).collect()[0]
     return Exceeded(*found)
@@ -247,10 +247,10 @@ def _rows_of_users(spark: SparkSession, claims: Claims, cells: DataFrame) -> Dat
     return spark.range(0, len(parts), 1, len(parts)).mapInArrow(read, schema(kinds))
 
 
-def _placer(firsts: list[int]) -> Map:
+def _placer(first_names: list[int]) -> Map:
     def place(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for rows in batches:
-            places = np.searchsorted(firsts, rows["row"].to_numpy(), side="right") - 1
+            places = np.searchsorted(first_names, rows["row"].to_numpy(), side="right") - 1
             columns = [pa.array(places, pa.int32()), rows["row"], rows["items"]]
             yield pa.RecordBatch.from_arrays(columns, names=["place", "row", "items"])
 

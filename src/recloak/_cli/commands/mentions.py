@@ -22,7 +22,7 @@ from recloak._cli.path_types import NEW_FILE, PAGE, SOURCE, TABLE, require_disti
 from recloak._mentions.options import IdentifyOptions
 
 if TYPE_CHECKING:
-    from recloak.mentions import Defences, Exposure, FoundMentions, Identification
+    from recloak.mentions import Defences, FoundMentions, Identification, OwnExposure
 
 _DOMAINS = ("films", "books", "music", "games", "shop")
 _SHARE = click.FloatRange(0, 1)
@@ -146,7 +146,7 @@ def exposure(ratings: str, posts: str, public: str, out: Path | None, as_json: b
     report(found, _print_exposure, as_json=as_json, page=out)
 
 
-def _print_exposure(found: Exposure) -> None:
+def _print_exposure(found: OwnExposure) -> None:
     click.echo(
         f"{found.n_mentions:,} mentions put you at place {found.place:,.1f} of {found.n_records:,} records "
         f"(attacker: {found.closest})."

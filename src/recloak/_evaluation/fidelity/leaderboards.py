@@ -13,20 +13,20 @@ import scipy.stats
 from recloak._core.progress import Advance
 from recloak._core.randomness import Randomness
 from recloak._evaluation.fidelity.configurations import RANKING, RATING, Configuration
+from recloak._evaluation.fidelity.entry_scores import HeldOutCells, ndcg_of, rmse_of
 from recloak._evaluation.fidelity.model import Agreement, Entry
-from recloak._evaluation.fidelity.scoring import Questions, ndcg_of, rmse_of
 from recloak._evaluation.fidelity.training import Training
 from recloak._ratings.model import Ratings
 from recloak._ratings.value_kinds import RATINGS, ValueKind
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class Competition:
     """What is competed for: the algorithms, their score, and whether the smaller one wins."""
 
     name: str
     configurations: tuple[Configuration[Any], ...]
-    score: Callable[[Any, Questions], float | None]
+    score: Callable[[Any, HeldOutCells], float | None]
     smaller_wins: bool
     predicts_ratings: bool = False
 
@@ -36,33 +36,39 @@ class Contest:
 
 
 CONTESTS = (
-    Contest("rmse", RATING, rmse_of, smaller_wins=True, predicts_ratings=True),
-    Contest("ndcg", RANKING, ndcg_of, smaller_wins=False),
+    Competition("rmse", RATING, rmse_of, smaller_wins=True, predicts_ratings=True),
+    Competition("ndcg", RANKING, ndcg_of, smaller_wins=False),
 )
 
 Scores = tuple[float, ...] | None  # of the entrants in their order; None where nothing could be scored
 Boards = dict[str, Scores]  # contest -> scores
 
 
-def contests_for(kind: ValueKind) -> tuple[Contest, ...]:
+def contests_for(kind: ValueKind) -> tuple[Competition, ...]:
     """Return the contests that a kind of values has: predicting ratings is not applicable without any."""
     return CONTESTS if kind is RATINGS else tuple(one for one in CONTESTS if not one.predicts_ratings)
 
 
-def n_entrants(contests: Sequence[Contest], quick: bool) -> int:
+def n_entrants(contests: Sequence[Competition], quick: bool) -> int:
     """Return how many algorithms are trained for the boards of some contests."""
     return sum(len(contest.entrants(quick)) for contest in contests)
 
 
 def compete(
-    contests: Sequence[Contest], rows: Ratings, questions: Questions, *, quick: bool, rng: Randomness, advance: Advance
+    contests: Sequence[Competition],
+    rows: Ratings,
+    questions: HeldOutCells,
+    *,
+    quick: bool,
+    rng: Randomness,
+    advance: Advance,
 ) -> Boards:
     """Train every algorithm on a table and score it on the questions."""
     training = Training(rows, rng)
     return {contest.name: _board(contest, training, questions, quick, advance) for contest in contests}
 
 
-def _board(contest: Contest, training: Training, questions: Questions, quick: bool, advance: Advance) -> Scores:
+def _board(contest: Competition, training: Training, questions: HeldOutCells, quick: bool, advance: Advance) -> Scores:
     scores: list[float | None] = []
     for entrant in contest.entrants(quick):
         scores.append(contest.score(entrant.fit(training), questions))
@@ -78,7 +84,12 @@ def tau_of(one: Sequence[float], two: Sequence[float]) -> float:
 
 
 def agreement(
-    contest: Contest, originals: Sequence[Scores], releases: Sequence[Scores], others: Sequence[Scores], *, quick: bool
+    contest: Competition,
+    originals: Sequence[Scores],
+    releases: Sequence[Scores],
+    others: Sequence[Scores],
+    *,
+    quick: bool,
 ) -> Agreement | None:
     """Compare boards on the release with those on the original.
 

@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from recloak._core.errors import InputError
 from recloak._core.progress import Advance, task
 from recloak._core.randomness import Randomness
+from recloak._evaluation.fidelity.compared_statistics import compare_statistics
+from recloak._evaluation.fidelity.entry_scores import HeldOutCells
 from recloak._evaluation.fidelity.leaderboards import (
     Boards,
-    Contest,
+    Competition,
     Scores,
     agreement,
     compete,
@@ -26,9 +28,7 @@ from recloak._evaluation.fidelity.leaderboards import (
     n_entrants,
 )
 from recloak._evaluation.fidelity.model import Fidelity, Protocol
-from recloak._evaluation.fidelity.released_rows import ReleasedRows
-from recloak._evaluation.fidelity.scoring import Questions
-from recloak._evaluation.fidelity.statistics import compare_statistics
+from recloak._evaluation.fidelity.training_rows import TrainingRows
 from recloak._evaluation.fidelity.uses import in_uses, used, uses_of
 from recloak._evaluation.holdout import Probe, hold_out
 from recloak._evaluation.options import FidelityOptions
@@ -43,7 +43,7 @@ OriginalBoards = dict[tuple[float, float], tuple[list[Boards], list[Boards]]]
 
 
 def measure_fidelity(
-    ratings: Ratings, released: ReleasedRows, probe: Probe | None, *, options: FidelityOptions, rng: Randomness,
+    ratings: Ratings, released: TrainingRows, probe: Probe | None, *, options: FidelityOptions, rng: Randomness,
     earlier: OriginalBoards | None = None,
 ) -> Fidelity:  # fmt: skip
     """Measure a release of ``ratings``; without a probe protocol B is left out.
@@ -90,24 +90,24 @@ class _Part:
     """The people and items that take part, on both sides."""
 
     ratings: Ratings
-    released: ReleasedRows
+    released: TrainingRows
     probe: Probe | None
 
 
 def _take_part(
-    ratings: Ratings, released: ReleasedRows, probe: Probe | None, options: FidelityOptions, rng: Randomness
+    ratings: Ratings, released: TrainingRows, probe: Probe | None, options: FidelityOptions, rng: Randomness
 ) -> _Part:
     """Draw whole groups up to the most people, and take the most rated items."""
     people = _draw_people(released, options.most_people, rng)
     items = np.sort(np.argsort(-ratings.popularity, kind="stable")[: options.most_items])
-    original = ReleasedRows.of_original(ratings).of_people(people, items).rows
+    original = TrainingRows.of_original(ratings).of_people(people, items).rows
     part = released.of_people(people, items)
     if original.n_ratings < 2 or part.rows.n_ratings < 2:
         raise InputError("too few ratings are left to compare leaderboards")
     return _Part(original, part, None if probe is None else _renumbered(probe, people, items, ratings.shape))
 
 
-def _draw_people(released: ReleasedRows, most: int, rng: Randomness) -> NDArray[np.int64]:
+def _draw_people(released: TrainingRows, most: int, rng: Randomness) -> NDArray[np.int64]:
     if len(released.owner) <= most:
         return np.arange(len(released.owner))
     place = rng.stream("people").permutation(released.n_groups)[released.owner]
@@ -131,7 +131,7 @@ class _Runs:
     """What all boards share, and how one is made."""
 
     part: _Part
-    contests: tuple[Contest, ...]
+    contests: tuple[Competition, ...]
     quick: bool
     rng: Randomness
     advance: Advance
@@ -139,26 +139,32 @@ class _Runs:
     def split(self, rows: Ratings, n: int) -> Boards:
         """Split a table, train on the one part and test on the other."""
         rest, test = hold_out(rows, _TEST_SHARE, rng=self.rng.child("split", n))
-        return self._compete(rest, Questions.of_rows(test, rest))
+        return self._compete(rest, HeldOutCells.of_rows(test, rest))
 
     def on_original(self, probe: Probe) -> Boards:
         """Train on the original and score the probe."""
-        return self._compete(self.part.ratings, Questions.of_rows(probe, self.part.ratings))
+        return self._compete(self.part.ratings, HeldOutCells.of_rows(probe, self.part.ratings))
 
     def on_release(self, probe: Probe) -> Boards:
         """Train on the release and score the probe."""
-        return self._compete(self.part.released.rows, Questions.of_people(probe, self.part.ratings, self.part.released))
+        return self._compete(
+            self.part.released.rows, HeldOutCells.of_people(probe, self.part.ratings, self.part.released)
+        )
 
-    def _compete(self, rows: Ratings, questions: Questions) -> Boards:
+    def _compete(self, rows: Ratings, questions: HeldOutCells) -> Boards:
         return compete(
             self.contests, rows, questions, quick=self.quick, rng=self.rng.child("train"), advance=self.advance
         )
 
 
 def _protocol(
-    contests: tuple[Contest, ...], originals: list[Boards], releases: list[Boards], others: list[Boards], quick: bool
+    contests: tuple[Competition, ...],
+    originals: list[Boards],
+    releases: list[Boards],
+    others: list[Boards],
+    quick: bool,
 ) -> Protocol:
-    def of(contest: Contest, boards: list[Boards]) -> list[Scores]:
+    def of(contest: Competition, boards: list[Boards]) -> list[Scores]:
         return [board[contest.name] for board in boards]
 
     return {

@@ -22,7 +22,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from recloak._evaluation.fidelity.implicit_factors import fit_factors
-from recloak._evaluation.fidelity.nearest import nearest_of
+from recloak._evaluation.fidelity.nearest_columns import nearest_of
 from recloak._evaluation.fidelity.sparse_linear import sparse_weights
 from recloak._evaluation.fidelity.training import Training, gram
 

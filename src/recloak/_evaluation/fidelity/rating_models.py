@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._evaluation.fidelity.biases import fit_biases
-from recloak._evaluation.fidelity.nearest import nearest_of
+from recloak._evaluation.fidelity.nearest_columns import nearest_of
 from recloak._evaluation.fidelity.training import Training, gram
 from recloak._releases.factorise import sides
 from recloak._releases.row_solver import Beliefs, RatingRows, solve_rows

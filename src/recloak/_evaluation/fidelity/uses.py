@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from recloak._evaluation.fidelity.released_rows import ReleasedRows
+from recloak._evaluation.fidelity.training_rows import TrainingRows
 from recloak._evaluation.holdout import Probe
 from recloak._ratings.event_values import as_used, shows_propensities
 from recloak._ratings.model import Ratings
@@ -21,7 +21,7 @@ def uses_of(ratings: Ratings) -> Ratings:
     return ratings if shows_propensities(ratings) else as_used(ratings)
 
 
-def in_uses(released: ReleasedRows) -> ReleasedRows:
+def in_uses(released: TrainingRows) -> TrainingRows:
     """Return released rows as uses; propensities stay what they are."""
     rows = released.rows if released.rows.scale.low == 0 else as_used(released.rows)
     return replace(released, rows=replace(rows, kind=PRESENCE))

@@ -117,7 +117,7 @@ def _power_law(exponent: float, stream: np.random.Generator) -> int:
 
 def _own_items(forum: Forum, items: NDArray[np.int32], n: int, stream: np.random.Generator) -> NDArray[np.int64]:
     """Pick n of a user's ratings, those of popular items sooner (Efraimidis & Spirakis 2006: smallest e / w)."""
-    keys = stream.exponential(size=len(items)) / forum.popularity[items] ** forum.options.lure
+    keys = stream.exponential(size=len(items)) / forum.popularity[items] ** forum.options.popularity_power
     return np.argsort(keys, kind="stable")[:n]
 
 

@@ -79,8 +79,8 @@ class MentionOptions(Options):
     exponent: float = option(
         1.8, "exponent of the power law of mentions per mentioner", above=1, flag="--mentions-exponent"
     )
-    lure: float = option(
-        0.5, "power of its popularity by which a rated item is mentioned", at_least=0, flag="--mentions-lure"
+    popularity_power: float = option(
+        0.5, "power of its popularity by which a rated item is mentioned", at_least=0, flag="--mentions-popularity"
     )
     lag: float = option(
         7.0, "mean days from a rating to its mention; forums lag, tags hardly do", above=0, flag="--mentions-lag"

@@ -21,9 +21,9 @@ from recloak._ratings.model import Ratings, Scale, assemble
 from recloak._ratings.synthetic.counts import shaped_counts
 from recloak._ratings.synthetic.item_catalogue import ItemCatalogue, make_catalogue, standardised
 from recloak._ratings.synthetic.item_choice import ItemPool, PreassignedItems, alias_table, choose, preassign_items
+from recloak._ratings.synthetic.made_up_ratings import Scorer, cuts, score, scorer
 from recloak._ratings.synthetic.options import SynthOptions
 from recloak._ratings.synthetic.rating_times import Calendar, calendar
-from recloak._ratings.synthetic.scoring import Scorer, cuts, score, scorer
 from recloak._ratings.value_kinds import COUNTS, RATINGS, ValueKind
 
 _USERS_PER_BLOCK = 8

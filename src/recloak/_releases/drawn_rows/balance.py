@@ -23,23 +23,23 @@ _MOST_CHANGE = 2.5  # of an item's odds from one block to the next
 _DRIFT = 0.15
 
 
-class Counts(NamedTuple):
+class RowCounts(NamedTuple):
     """How often items (by place) and linked pairs occur in some rows."""
 
     items: NDArray[np.int64]  # (n_items,)
     pairs: NDArray[np.int64]  # (n_items, leads)
 
-    def plus(self, other: Counts) -> Counts:
+    def plus(self, other: RowCounts) -> RowCounts:
         """Add the counts of other rows."""
-        return Counts(self.items + other.items, self.pairs + other.pairs)
+        return RowCounts(self.items + other.items, self.pairs + other.pairs)
 
 
 def count_rows(
     rows: NDArray[np.int64], ends: NDArray[np.int64], counts: NDArray[np.int64], places: NDArray[np.int32],
     leads: NDArray[np.int32],
-) -> Counts:  # fmt: skip
+) -> RowCounts:  # fmt: skip
     """Count the items and linked pairs of some rows."""
-    found = Counts(np.zeros(len(leads), np.int64), np.zeros(leads.shape, np.int64))
+    found = RowCounts(np.zeros(len(leads), np.int64), np.zeros(leads.shape, np.int64))
     _count(rows, ends, counts, places, leads, found.items, found.pairs, np.zeros(len(leads), np.bool_))
     return found
 
@@ -61,12 +61,12 @@ def _count(rows, ends, counts, places, leads, items, pairs, here):  # type: igno
             here[places[c]] = False
 
 
-def next_level(level: NDArray[np.float64], wanted: Counts, drawn: Counts) -> NDArray[np.float64]:
+def next_level(level: NDArray[np.float64], wanted: RowCounts, drawn: RowCounts) -> NDArray[np.float64]:
     """Move the items' levels after a trial."""
     return level + _LEVEL_STEP * np.clip(np.log((wanted.items + 2) / (drawn.items + 2)), -1, 1)
 
 
-def next_links(links: Links, wanted: Counts, drawn: Counts) -> Links:
+def next_links(links: Links, wanted: RowCounts, drawn: RowCounts) -> Links:
     """Move the strengths of links after a trial; a link never pushes items apart."""
     step = np.clip(np.log((wanted.pairs + 1) / (drawn.pairs + 1)), -_LARGEST_STEP, _LARGEST_STEP)
     return _with_strength(links, links.strength + _LINK_STEP * step)
@@ -78,7 +78,12 @@ def _with_strength(links: Links, strength: NDArray[np.floating]) -> Links:
 
 
 def corrected(
-    level: NDArray[np.float64], links: Links, wanted: Counts, drawn: Counts, done: float, n_blocks: int
+    level: NDArray[np.float64],
+    links: Links,
+    wanted: RowCounts,
+    drawn: RowCounts,
+    done: float,
+    n_blocks: int,
 ) -> tuple[NDArray[np.float64], Links]:
     """Return level and links for the next block, given the share of rows that is done and what it holds."""
     ahead = min(1 - done, max((1 - done) / 2, 2 / n_blocks))
@@ -87,7 +92,7 @@ def corrected(
     return level + items, _with_strength(links, links.strength + 0.6 * pairs)
 
 
-def drifted(level: NDArray[np.float64], wanted: Counts, drawn: Counts, done: float) -> NDArray[np.float64]:
+def drifted(level: NDArray[np.float64], wanted: RowCounts, drawn: RowCounts, done: float) -> NDArray[np.float64]:
     """Return the level that lasting errors lead to."""
     return level + _DRIFT * np.clip(np.log((done * wanted.items + 2) / (drawn.items + 2)), -0.5, 0.5)
 

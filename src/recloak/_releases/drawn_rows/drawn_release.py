@@ -31,7 +31,7 @@ BOOST = 0.5
 GROUPING_BY = "both"
 
 
-class People(NamedTuple):
+class OrderedUsers(NamedTuple):
     """The users of a source in an order free of their ids: ``order[u]`` is the number in the source of user u."""
 
     source: Ratings
@@ -39,7 +39,7 @@ class People(NamedTuple):
     ratings: Ratings
 
     @classmethod
-    def of(cls, source: Ratings) -> People:
+    def of(cls, source: Ratings) -> OrderedUsers:
         """Put the users in order."""
         order = canonical_order(source)
         return cls(source, order, in_order(source, order))
@@ -50,7 +50,7 @@ def publish_drawn(
     log: StepLog,
 ) -> Release:  # fmt: skip
     """Return a release of rows drawn for groups; two users who exchange their ids leave its public side as it was."""
-    people, by = People.of(ratings), options.grouping_by or ("items" if ratings.kind is PRESENCE else GROUPING_BY)
+    people, by = OrderedUsers.of(ratings), options.grouping_by or ("items" if ratings.kind is PRESENCE else GROUPING_BY)
     with log.step("pad") as notes:
         padding = pad(people.ratings, predicting, padder=padder, rng=rng.child("pad"))
         notes["rank"] = padding.rank
@@ -70,7 +70,7 @@ def make_drawn(
     made_by: Mapping[str, Any],
 ) -> Release:  # fmt: skip
     """Return a release of rows drawn for given groups."""
-    people = People.of(ratings)
+    people = OrderedUsers.of(ratings)
     padding = replace(
         padding, user_bias=padding.user_bias[people.order], user_factors=padding.user_factors[people.order]
     )
@@ -81,7 +81,7 @@ def make_drawn(
 
 
 def _drawn(
-    people: People, padding: Padding, grouping: Grouping, places: tuple[PresenceAxes, NDArray[np.float32]],
+    people: OrderedUsers, padding: Padding, grouping: Grouping, places: tuple[PresenceAxes, NDArray[np.float32]],
     options: PublishOptions, rng: Randomness, log: StepLog, made_by: Mapping[str, Any],
 ) -> Release:  # fmt: skip
     """Draw the rows and give them names."""
@@ -104,15 +104,15 @@ def _drawn(
 
 
 def _named(
-    people: People, grouping: Grouping, profiles: SparseProfiles, facts: Facts, recipe: Any, rng: Randomness
+    people: OrderedUsers, grouping: Grouping, profiles: SparseProfiles, facts: Facts, recipe: Any, rng: Randomness
 ) -> Release:
     """Assign fresh names to rows and groups; a draw decides which of a group's rows gets which member's name."""
     labels = np.empty_like(grouping.labels)
     labels[people.order] = grouping.labels
     canonical = people.order[grouping.members()[1]]
     back = Grouping(labels, grouping.k)
-    chance = rng.child("release")
-    return release(profiles, people.source, back, facts, rng=chance, recipe=recipe, canonical=canonical)
+    streams = rng.child("release")
+    return release(profiles, people.source, back, facts, rng=streams, recipe=recipe, canonical=canonical)
 
 
 def taste_and_items(ratings: Ratings, padding: Padding, axes: PresenceAxes, by: str) -> NDArray[np.float32]:

@@ -54,7 +54,7 @@ class Pull(NamedTuple):
     links: Links
 
 
-class Chance(NamedTuple):
+class DrawKey(NamedTuple):
     """Where a row's draws come from."""
 
     key: np.uint64
@@ -63,11 +63,11 @@ class Chance(NamedTuple):
 
 def draw_items(
     groups: NDArray[np.int64], tallies: Tallies, pull: Pull, lengths: NDArray[np.int64], ends: NDArray[np.int64],
-    chance: Chance, places: NDArray[np.int32], counts: NDArray[np.int64],
+    draw_key: DrawKey, places: NDArray[np.int32], counts: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Draw the rows of some groups: row r goes to ``places`` from ``ends[r]`` on, ascending, and has ``counts[r]``."""
     bonus = pull.links.strength.sum(1, dtype=np.float64)
-    work = groups, tallies, pull, bonus, lengths, ends, chance, places, counts
+    work = groups, tallies, pull, bonus, lengths, ends, draw_key, places, counts
     in_shares(_draw_share, len(groups), *work, little=8)
 
 
@@ -82,7 +82,7 @@ def _draw_share(share: int, n_shares: int, *work: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _draw(share, n_shares, groups, tallies, pull, bonus, lengths, ends, chance, places, counts, room):  # type: ignore[no-untyped-def]
+def _draw(share, n_shares, groups, tallies, pull, bonus, lengths, ends, draw_key, places, counts, room):  # type: ignore[no-untyped-def]
     weights, offered, logs, keys, spare, active, taken, x = room
     axes, spread = pull[1], pull[2]
     for g in range(share, len(groups), n_shares):
@@ -91,13 +91,13 @@ def _draw(share, n_shares, groups, tallies, pull, bonus, lengths, ends, chance, 
         longest = 0
         for row in range(first, stop):
             longest = max(longest, lengths[row])
-        state = walk(chance.key, group, 2 * chance.stage)
+        state = walk(draw_key.key, group, 2 * draw_key.stage)
         _weigh(group, tallies, pull.boost, weights)
         n = _offer(tallies, weights, (stop - first) * longest, longest, state, offered, logs)
         for c in range(n):
             logs[c] = np.log(logs[c]) + pull.level[offered[c]]
         for row in range(first, stop):
-            state = walk(chance.key, row, 2 * chance.stage + 1)
+            state = walk(draw_key.key, row, 2 * draw_key.stage + 1)
             for f in range(len(spread)):
                 x[0, f] = spread[f] * normal(state)
             _make_keys(n, offered, logs, axes, x, state, keys)
@@ -132,7 +132,7 @@ def _add_tally(group, tallies, part, weights):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _offer(tallies, weights, n_draws, longest, state, offered, chances):  # type: ignore[no-untyped-def]
+def _offer(tallies, weights, n_draws, longest, state, offered, probabilities):  # type: ignore[no-untyped-def]
     """List the items that rows of a group may take, and their weights.
 
     Items beyond the tallies are many and seldom taken: a few of them, by lot, stand for all, with as much more weight.
@@ -149,7 +149,7 @@ def _offer(tallies, weights, n_draws, longest, state, offered, chances):  # type
             weight = _EVERYBODY * share if tallies.own[i] else share
             odds = 1.0 if scarce else min(1.0, _TRIES * n_draws * weight)
         if weight > 0.0 and (odds >= 1.0 or uniform(state) < odds):
-            offered[n], chances[n] = i, weight / odds
+            offered[n], probabilities[n] = i, weight / odds
             n += 1
     return n
 

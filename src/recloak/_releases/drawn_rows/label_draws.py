@@ -21,7 +21,7 @@ from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._ratings.model import Ratings
 from recloak._ratings.synthetic.kernel_random import normal, walk
-from recloak._releases.drawn_rows.item_draws import Chance
+from recloak._releases.drawn_rows.item_draws import DrawKey
 from recloak._releases.drawn_rows.item_links import RatingLinks
 from recloak._releases.embed import root
 from recloak._releases.grid import Grid
@@ -54,8 +54,8 @@ def find_tastes(ratings: Ratings, padding: Padding, grouping: Grouping) -> Taste
     own = np.column_stack((padding.user_factors, padding.user_bias)).astype(np.float64)
     labels, sizes = grouping.labels, grouping.sizes
     means = np.stack([np.bincount(labels, column) for column in own.T], axis=1) / sizes[:, None]
-    apart = (own - means[labels]) * np.sqrt(sizes / (sizes - 1))[labels, None]
-    within = np.einsum("uf,ug->fg", apart, apart) / len(own) + np.diag(_unsure(ratings, padding))
+    deviations = (own - means[labels]) * np.sqrt(sizes / (sizes - 1))[labels, None]
+    within = np.einsum("uf,ug->fg", deviations, deviations) / len(own) + np.diag(_unsure(ratings, padding))
     centre = means[labels].mean(0)
     between = np.einsum("uf,ug->fg", means[labels] - centre, means[labels] - centre) / len(own)
     return Tastes(means.astype(np.float32), root(within).astype(np.float32), within + between, centre)
@@ -108,10 +108,10 @@ class LabelMaker(NamedTuple):
 
 def draw_latent(
     groups: NDArray[np.int64], starts: NDArray[np.int64], maker: LabelMaker, ends: NDArray[np.int64],
-    places: NDArray[np.int32], counts: NDArray[np.int64], chance: Chance, latent: NDArray[np.float32],
+    places: NDArray[np.int32], counts: NDArray[np.int64], draw_key: DrawKey, latent: NDArray[np.float32],
 ) -> None:  # fmt: skip
     """Fill in the latent ratings of the rows of some groups, whose items were drawn."""
-    in_shares(_latent_share, len(groups), groups, starts, maker, ends, places, counts, chance, latent, little=8)
+    in_shares(_latent_share, len(groups), groups, starts, maker, ends, places, counts, draw_key, latent, little=8)
 
 
 def _latent_share(share: int, n_shares: int, *work: Any) -> None:
@@ -125,12 +125,12 @@ def _latent_share(share: int, n_shares: int, *work: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _draw_latent(share, n_shares, groups, starts, maker, ends, places, counts, chance, latent, room):  # type: ignore[no-untyped-def]
+def _draw_latent(share, n_shares, groups, starts, maker, ends, places, counts, draw_key, latent, room):  # type: ignore[no-untyped-def]
     rest, here, system, chosen, taste = room
     for g in range(share, len(groups), n_shares):
         group = groups[g]
         for row in range(starts[group], starts[group + 1]):
-            state = walk(chance.key, row, chance.stage)
+            state = walk(draw_key.key, row, draw_key.stage)
             _draw_taste(group, maker, state, taste)
             first, stop = ends[row], ends[row] + counts[row]
             for c in range(first, stop):

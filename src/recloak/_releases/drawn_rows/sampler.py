@@ -16,9 +16,16 @@ from numpy.typing import NDArray
 from recloak._core.progress import Advance, task
 from recloak._core.randomness import Randomness
 from recloak._ratings.model import Ratings
-from recloak._releases.drawn_rows.balance import Counts, corrected, count_rows, drifted, next_level, next_links
+from recloak._releases.drawn_rows.balance import (
+    RowCounts,
+    corrected,
+    count_rows,
+    drifted,
+    next_level,
+    next_links,
+)
 from recloak._releases.drawn_rows.canonical_users import row_places
-from recloak._releases.drawn_rows.item_draws import Chance, Pull, Tallies, draw_items
+from recloak._releases.drawn_rows.item_draws import DrawKey, Pull, Tallies, draw_items
 from recloak._releases.drawn_rows.item_links import PRESENCE_LEADS, Links, PlaceRows, presence_links, rating_links
 from recloak._releases.drawn_rows.label_draws import (
     LabelMaker,
@@ -149,7 +156,7 @@ class _Sampler:
         return _Drawn(groups, ends, np.zeros(len(wanted), np.int64), np.empty(ends[-1], np.int32))
 
     def _draw(self, groups: NDArray[np.int64], pull: Pull, drawn: _Drawn, stage: int) -> None:
-        work = self.source.lengths, drawn.ends, Chance(self.key, stage), drawn.places, drawn.counts
+        work = self.source.lengths, drawn.ends, DrawKey(self.key, stage), drawn.places, drawn.counts
         draw_items(groups, self.tallies, pull, *work)
 
     def tried(self, pull: Pull, advance: Advance) -> Pull:
@@ -177,7 +184,7 @@ class _Sampler:
         return PlaceRows(indptr, self.source.rows.places[cells], np.zeros(len(cells), np.float32))
 
     @staticmethod
-    def _counted(rows: PlaceRows, which: NDArray[np.int64], pull: Pull) -> Counts:
+    def _counted(rows: PlaceRows, which: NDArray[np.int64], pull: Pull) -> RowCounts:
         return count_rows(which, rows.indptr, np.diff(rows.indptr), rows.places, pull.links.leads)
 
     def _links(self, true: PlaceRows, drawn: _Drawn, rows: NDArray[np.int64]) -> Links:
@@ -207,11 +214,11 @@ class _Sampler:
         """Draw all rows, block by block, each making good what was drawn too much or too little before."""
         everybody = np.arange(len(self.source.lengths))
         drawn, wanted = self._room(np.arange(self.n_groups)), self._counted(self.source.rows, everybody, pull)
-        found = Counts(np.zeros_like(wanted.items), np.zeros_like(wanted.pairs))
+        found = RowCounts(np.zeros_like(wanted.items), np.zeros_like(wanted.pairs))
         latent, level, now, n_done = np.empty(len(drawn.places), np.float32), pull.level, pull, 0
         for groups in np.array_split(self.order, _BLOCKS):
             self._draw(groups, now, drawn, _TRIALS)
-            work = drawn.ends, drawn.places, drawn.counts, Chance(self.key, 2 * _TRIALS + 2), latent
+            work = drawn.ends, drawn.places, drawn.counts, DrawKey(self.key, 2 * _TRIALS + 2), latent
             draw_latent(groups, self.tallies.starts, labels, *work)
             rows = self._rows_of(groups)
             found = found.plus(count_rows(rows, drawn.ends, drawn.counts, drawn.places, pull.links.leads))

@@ -24,14 +24,11 @@ _PROPENSITY = (
 _DRAWN_LEVEL = (
     f"{_LEVEL}, drawn as a model predicts it for a group, and cut so that each level is as frequent as in the source"
 )
-_PURE = Mode(
-    name="pure",
+_PURE = replace(
+    MODES["pure"],
     text="the items someone in the group used",
-    is_complete=False,
-    grid_steps=8,
     label="",
     label_of_few="",
-    label_of_model="",
     exact_averages="",
     leaks={
         "raters": (
@@ -50,11 +47,13 @@ _PURE = Mode(
     ),
 )
 _PADDED = replace(
-    _PURE,
-    name="padded",
-    text="all items",
-    is_complete=True,
+    MODES["padded"],
+    grid_steps=_PURE.grid_steps,
+    label="",
+    label_of_few="",
+    exact_averages="",
     label_of_model=_PROPENSITY,
+    guarantee=_PURE.guarantee,
     leaks={
         "model": (
             "That nobody can tell whether a person is in the data, or what the members of a group used. A group's "
@@ -63,7 +62,6 @@ _PADDED = replace(
         )
     },
     promised=("Every group has a propensity for every item, so that the presence of an item tells nothing.",),
-    not_promised=(),
     people="who all share one row of propensities. Made with recloak by",
     links=(
         "That nobody can tell which items a person used. Somebody who knows a person's group learns which items its "

@@ -78,12 +78,12 @@ def check_drawn(
     """
     people = presence_of(original)
     own = people[np.argsort(users)]  # by name: person behind row r of that name
-    drawn_near, chance_near = _nearest(rows, people, draw), _nearest_of_people(people, draw)
-    above = _above(drawn_near.mean(), len(drawn_near), chance_near.mean(), len(chance_near))
+    drawn_near, usually_near = _nearest(rows, people, draw), _nearest_of_people(people, draw)
+    above = _above(drawn_near.mean(), len(drawn_near), usually_near.mean(), len(usually_near))
     return DrawnFindings(
         own_names(rows, own, groups),
         float(drawn_near.mean()),
-        float(chance_near.mean()),
+        float(usually_near.mean()),
         above,
         rare_items(rows, own, groups, holders),
         len(drawn_near),
@@ -144,19 +144,19 @@ def _nearest_of_people(people: Rows, draw: np.random.Generator) -> NDArray[np.bo
     return np.asarray(near.max(axis=1) > _next_person(people, best, some))
 
 
-def _next_person(people: Rows, whose: NDArray[np.int64], but: NDArray[np.int64]) -> NDArray[np.float64]:
+def _next_person(people: Rows, whose: NDArray[np.int64], left_out: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return how near the nearest other person is to each, somebody left out."""
     near = _jaccard(people[whose], people)
     place = np.arange(len(whose))
     near[place, whose] = -1
-    near[place, but] = -1
+    near[place, left_out] = -1
     return np.asarray(near.max(axis=1))
 
 
-def _above(share: float, n: int, chance: float, n_chance: int) -> float:
+def _above(share: float, n: int, usual: float, n_usual: int) -> float:
     """Return by how many standard deviations a share lies above another."""
-    both = (share * n + chance * n_chance + 1) / (n + n_chance + 2)
-    return float((share - chance) / np.sqrt(both * (1 - both) * (1 / n + 1 / n_chance)))
+    both = (share * n + usual * n_usual + 1) / (n + n_usual + 2)
+    return float((share - usual) / np.sqrt(both * (1 - both) * (1 / n + 1 / n_usual)))
 
 
 def rare_items(rows: Rows, own: Rows, groups: NDArray[np.int64], holders: int) -> float:

@@ -97,7 +97,7 @@ class _ColumnSums:
 
     def __init__(self, claims: Claims) -> None:
         self.step, rank = claims.manifest["precision"], claims.manifest["rank"]
-        self.sizes, self.sums, self.firsts = np.zeros((3, rank), np.int64)
+        self.sizes, self.sums, self.first_values = np.zeros((3, rank), np.int64)
 
     def add(self, numbers: NDArray[np.float32]) -> None:
         """Add some items."""
@@ -105,11 +105,11 @@ class _ColumnSums:
         self.sizes += np.square(codes).sum(axis=0)
         self.sums += codes.sum(axis=0)
         first = codes[(codes != 0).argmax(axis=0), np.arange(codes.shape[1])]
-        self.firsts = np.where(self.firsts == 0, first, self.firsts)
+        self.first_values = np.where(self.first_values == 0, first, self.first_values)
 
     def problems(self) -> list[str]:
         """Say whether factors stand in another order, or with another sign, than recloak writes."""
-        leading = np.where(self.sums == 0, self.firsts, self.sums)
+        leading = np.where(self.sums == 0, self.first_values, self.sums)
         if (self.sizes[1:] > self.sizes[:-1]).any() or (self.sizes == 0).any() or (leading < 0).any():
             return ["the factors are not in the order and with the signs that recloak gives them"]
         return []

@@ -14,7 +14,7 @@ from recloak._releases.verifier.claims import Claims, read_claims, telling_probl
 from recloak._releases.verifier.diversity_check import Starved
 from recloak._releases.verifier.drawn_check import DrawnFindings
 from recloak._releases.verifier.link_check import Exceeded
-from recloak._releases.verifier.part_findings import CHANGED, READ, UNREADABLE, Summary
+from recloak._releases.verifier.part_findings import CHANGED, READ, UNREADABLE, PartSummary
 from recloak._releases.verifier.statistics_parts import statistics_problems
 
 _OTHER_SOURCE = "the source is not this release's"
@@ -34,11 +34,11 @@ class Totals(NamedTuple):
     empty: int | None  # the first group without members
 
 
-class Inspection(Protocol):
+class ReleaseInspection(Protocol):
     """A look at all parts of a release; what only the owner's ratings can tell is asked for when it is needed."""
 
     @property
-    def summaries(self) -> Sequence[Summary]:
+    def summaries(self) -> Sequence[PartSummary]:
         """The parts, in the order of the manifest."""
 
     def totals(self) -> Totals:
@@ -62,7 +62,7 @@ class Inspection(Protocol):
 
 def check_release(
     folder: str | Path,
-    inspect: Callable[[Claims], Inspection],
+    inspect: Callable[[Claims], ReleaseInspection],
     *,
     k: int | None,
     original: Any,
@@ -93,7 +93,7 @@ def check_release(
     return verdict if more or not claims.is_drawn else _judge_drawn(verdict, inspection, original, mapping)
 
 
-def _judge_drawn(verdict: Verdict, inspection: Inspection, original: Any, mapping: Any) -> Verdict:
+def _judge_drawn(verdict: Verdict, inspection: ReleaseInspection, original: Any, mapping: Any) -> Verdict:
     """Add what the owner can tell of drawn rows: whether they are nearer to people than chance allows."""
     if mapping is None:
         told = "how near drawn rows are to people takes who is who; give private=... as well"
@@ -104,7 +104,7 @@ def _judge_drawn(verdict: Verdict, inspection: Inspection, original: Any, mappin
     return replace(verdict, problems=(*verdict.problems, *found.problems()), measured=tuple(found.measured()))
 
 
-def _part_problems(claims: Claims, summaries: Sequence[Summary]) -> list[str]:
+def _part_problems(claims: Claims, summaries: Sequence[PartSummary]) -> list[str]:
     """Say what is wrong with the parts; of changed files nothing else is said, nor of those that cannot be read."""
     for state in (CHANGED, UNREADABLE):
         if refused := [problem for part in summaries if part.state == state for problem in part.problems]:
@@ -117,7 +117,7 @@ def _part_problems(claims: Claims, summaries: Sequence[Summary]) -> list[str]:
     return list(dict.fromkeys(problems))
 
 
-def _sequence_problems(claims: Claims, table: str, parts: list[Summary]) -> Iterator[str]:
+def _sequence_problems(claims: Claims, table: str, parts: list[PartSummary]) -> Iterator[str]:
     """Say where the parts of a table do not follow each other; no row lies in two of them."""
     neighbours = list(itertools.pairwise(parts))
     if table == "members":
@@ -143,11 +143,11 @@ def _n_rows(claims: Claims, table: str) -> int:
     return {"members": claims.n_users, "items": claims.n_items}.get(table, claims.n_names)
 
 
-def _evenly_cut(parts: list[Summary], n_names: int) -> bool:
+def _evenly_cut(parts: list[PartSummary], n_names: int) -> bool:
     """Return whether the borders of parts follow from their number, so that they tell nothing about anybody."""
-    firsts = [place * n_names // len(parts) for place in range(len(parts) + 1)]
-    return all(part.first > first for part, first in zip(parts, firsts, strict=False)) and all(
-        part.last <= last for part, last in zip(parts, firsts[1:], strict=True)
+    bounds = [place * n_names // len(parts) for place in range(len(parts) + 1)]
+    return all(part.first > first for part, first in zip(parts, bounds, strict=False)) and all(
+        part.last <= last for part, last in zip(parts, bounds[1:], strict=True)
     )
 
 
@@ -195,7 +195,7 @@ def _wanted(claims: Claims, diversity: Diversity | str | None) -> Diversity | No
 
 
 def _owner_problems(
-    claims: Claims, inspection: Inspection, original: Any, wanted: Diversity | None, mapping: Any
+    claims: Claims, inspection: ReleaseInspection, original: Any, wanted: Diversity | None, mapping: Any
 ) -> Iterator[str]:
     """Judge what only the owner of the source can see."""
     yield from _source_problems(claims, inspection, original)
@@ -214,7 +214,7 @@ def _owner_problems(
         yield from exceeded.problems(claims.max_link)
 
 
-def _source_problems(claims: Claims, inspection: Inspection, original: Any) -> Iterator[str]:
+def _source_problems(claims: Claims, inspection: ReleaseInspection, original: Any) -> Iterator[str]:
     """Say why a release cannot have been made from a source: nothing checked against another one counts."""
     n_users, n_items = original.n_users, original.n_items
     if n_users != claims.n_users:

@@ -17,7 +17,7 @@ from recloak._releases.verifier.drawn_check import DrawnFindings, check_drawn, r
 from recloak._releases.verifier.item_numbers import ItemNumbers, words_of
 from recloak._releases.verifier.judgement import Totals
 from recloak._releases.verifier.link_check import Exceeded, exceeded_links, groups_of_users, published_users
-from recloak._releases.verifier.part_findings import Summary, inspect_part, shown_cells
+from recloak._releases.verifier.part_findings import PartSummary, inspect_part, shown_cells
 
 
 class _WholeTable(NamedTuple):
@@ -39,7 +39,7 @@ class LocalInspection:
             self._findings = [inspect_part(part, claims, self._items, advance) for part in claims.parts]
 
     @property
-    def summaries(self) -> list[Summary]:
+    def summaries(self) -> list[PartSummary]:
         """The parts, in the order of the manifest."""
         return [found.summary for found in self._findings]
 
@@ -57,8 +57,8 @@ class LocalInspection:
             else:
                 counts[names - 1], marks[names - 1] = numbers, found
         words = marks.view([("one", np.uint64), ("two", np.uint64)]).reshape(-1)
-        _, firsts, distinct = np.unique(words, return_index=True, return_inverse=True)
-        return _WholeTable(counts, sizes, distinct, firsts + 1)
+        _, first_rows, distinct = np.unique(words, return_index=True, return_inverse=True)
+        return _WholeTable(counts, sizes, distinct, first_rows + 1)
 
     def totals(self) -> Totals:
         """Add the parts up."""

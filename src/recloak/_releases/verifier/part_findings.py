@@ -25,7 +25,7 @@ from recloak._releases.verifier.table_blocks import Unreadable, blocks, cell_blo
 CHANGED, UNREADABLE, READ = "changed", "unreadable", "read"  # how far the look at a part came
 
 
-class Summary(NamedTuple):
+class PartSummary(NamedTuple):
     """What the judge must know of a part; small, whatever the part holds."""
 
     table: str
@@ -39,7 +39,7 @@ class Summary(NamedTuple):
 class PartFindings(NamedTuple):
     """What was found in a part; members are counted by group."""
 
-    summary: Summary
+    summary: PartSummary
     rows: Rows
 
 
@@ -63,7 +63,7 @@ def inspect_part(
 
 
 def _refused(part: Part, state: str, problem: str) -> PartFindings:
-    return PartFindings(Summary(part.table, state, [problem]), Rows.joined([]))
+    return PartFindings(PartSummary(part.table, state, [problem]), Rows.joined([]))
 
 
 def _check_size(part: Part, path: Path) -> None:
@@ -96,7 +96,7 @@ def _findings(part: Part, found: list[Rows], problems: list[str], kind: str) -> 
     rows = Rows.joined(found)
     problems += _count_problem(part, int(rows.counts.sum()))
     ends = (int(rows.names[0]), int(rows.names[-1])) if len(rows.names) else (0, 0)
-    return PartFindings(Summary(part.table, READ, list(dict.fromkeys(problems)), *ends, kind), rows)
+    return PartFindings(PartSummary(part.table, READ, list(dict.fromkeys(problems)), *ends, kind), rows)
 
 
 def _count_problem(part: Part, n_rows: int) -> list[str]:
@@ -116,7 +116,7 @@ def _look_at_members(part: Part, claims: Claims, *_: object) -> PartFindings:
         problems.append(f"a member's group is not in 1 to {claims.n_groups}")
     names, counts = np.unique(groups, return_counts=True)
     rows = Rows(names.astype(np.int64), counts, np.zeros((len(names), 2), np.uint64))
-    return PartFindings(Summary(part.table, READ, problems, first, last), rows)
+    return PartFindings(PartSummary(part.table, READ, problems, first, last), rows)
 
 
 def _look_at_groups(part: Part, claims: Claims, items: ItemNumbers, _: object) -> PartFindings:
@@ -130,13 +130,13 @@ def _look_at_items(part: Part, claims: Claims, items: ItemNumbers, _: object) ->
 def _look_at_statistics(part: Part, claims: Claims, items: ItemNumbers, _: object) -> PartFindings:
     n_rows, problems = look_at_statistics(part, claims, items)
     problems = list(dict.fromkeys([*problems, *_count_problem(part, n_rows)]))
-    return PartFindings(Summary(part.table, READ, problems, 1, n_rows), Rows.joined([]))
+    return PartFindings(PartSummary(part.table, READ, problems, 1, n_rows), Rows.joined([]))
 
 
 def _factor_findings(part: Part, found: FactorRows) -> PartFindings:
     n_rows = found.last - found.first + 1 if found.last else 0
     problems = list(dict.fromkeys([*found.problems, *_count_problem(part, n_rows)]))
-    return PartFindings(Summary(part.table, READ, problems, found.first, found.last, found.kind), found.rows)
+    return PartFindings(PartSummary(part.table, READ, problems, found.first, found.last, found.kind), found.rows)
 
 
 _LOOKS: dict[str, Callable[..., PartFindings]] = {

@@ -40,7 +40,7 @@ T = TypeVar("T")
 Unreadable = (pa.ArrowException, OSError, ValueError)
 
 
-class Cells(NamedTuple):
+class CellColumns(NamedTuple):
     """A block of cells: names in runs, the items' ids, and labels, by their places on a grid where those are known."""
 
     runs: Runs
@@ -50,14 +50,14 @@ class Cells(NamedTuple):
 
 def cell_blocks(
     path: Path, columns: dict[str, str], grid: NDArray[np.float32] | None, *, canonical: bool
-) -> Iterator[Cells]:
+) -> Iterator[CellColumns]:
     """Return the blocks of a table of cells; raise `WrongTableError` or Arrow's errors."""
     if canonical and path.suffix == ".parquet":
         for block in ahead(canonical_blocks(path, columns, grid)):
-            yield Cells(*block.values())
+            yield CellColumns(*block.values())
         return
     for names, items, labels in blocks(path, tuple(columns), canonical=canonical):
-        yield Cells(_runs_in(as_numpy(names)), items, labels.to_numpy())
+        yield CellColumns(_runs_in(as_numpy(names)), items, labels.to_numpy())
 
 
 def number_blocks(path: Path, columns: dict[str, str], *, canonical: bool) -> Iterator[list[NDArray[Any]]]:

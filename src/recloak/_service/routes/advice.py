@@ -10,7 +10,7 @@ from starlette.responses import Response
 from recloak._service.access import SECURITY, charge, require_user
 from recloak._service.advice import answer
 from recloak._service.api_errors import ApiError, error_responses
-from recloak._service.exposure import exposure
+from recloak._service.posts_exposure import exposure
 from recloak._service.resources import Resources
 from recloak._service.schema import AdviceRequest, AdviceResponse, ExposureResponse
 

@@ -15,8 +15,8 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from recloak._evaluation.fidelity.model import Statistic
-from recloak._evaluation.fidelity.released_rows import ReleasedRows
 from recloak._evaluation.fidelity.training import is_liked
+from recloak._evaluation.fidelity.training_rows import TrainingRows
 from recloak._evaluation.shape import histogram
 from recloak._ratings.model import Ratings
 from recloak._ratings.value_kinds import RATINGS
@@ -32,12 +32,12 @@ OF_RATINGS = ("item mean", "item variance", "histogram")  # statistics that are 
 Numbers = NDArray[np.float64]
 
 
-def compare_statistics(ratings: Ratings, released: ReleasedRows) -> dict[str, Statistic]:
+def compare_statistics(ratings: Ratings, released: TrainingRows) -> dict[str, Statistic]:
     """Compare all statistics of a release with those of the original; both have the same items."""
     if ratings.kind is not RATINGS:  # a propensity that is no use is not counted as one
         rows = released.rows
         released = replace(released, rows=rows.where(is_liked(rows.values, rows.scale)))
-    original = ReleasedRows.of_original(ratings)
+    original = TrainingRows.of_original(ratings)
     here, there = _sums(original), _sums(released)
     pairs = _compare_pairs(original, released)
     found = {
@@ -53,7 +53,7 @@ def compare_statistics(ratings: Ratings, released: ReleasedRows) -> dict[str, St
     return found if ratings.kind is RATINGS else {name: found[name] for name in found if name not in OF_RATINGS}
 
 
-def _sums(table: ReleasedRows) -> tuple[Numbers, Numbers, Numbers]:
+def _sums(table: TrainingRows) -> tuple[Numbers, Numbers, Numbers]:
     """Return how many rated each item, the sum of their ratings and the sum of the squares."""
     rows = table.rows
     weight = np.repeat(table.weights, rows.activity).astype(np.float64)
@@ -115,7 +115,7 @@ def _variances(sums: Sums, known: NDArray[np.bool_]) -> Numbers:
     return np.maximum(squares / count - (total / count) ** 2, 0)
 
 
-def _activity(original: ReleasedRows, released: ReleasedRows) -> Statistic:
+def _activity(original: TrainingRows, released: TrainingRows) -> Statistic:
     """Compare the distributions of ratings per person, and the groups' means by rank."""
     here = original.rows.activity
     there = np.repeat(released.rows.activity, released.weights)
@@ -132,7 +132,7 @@ def _group_means(activity: NDArray[np.int64], owner: NDArray[np.int32], n_groups
     return np.bincount(owner, activity, minlength=n_groups) / np.maximum(np.bincount(owner, minlength=n_groups), 1)
 
 
-def _served_means(released: ReleasedRows) -> Numbers:
+def _served_means(released: TrainingRows) -> Numbers:
     """Return the mean length of the rows of each group."""
     sizes = np.diff(released.group_indptr)
     groups = np.repeat(np.arange(released.n_groups), sizes)
@@ -140,7 +140,7 @@ def _served_means(released: ReleasedRows) -> Numbers:
     return total / np.maximum(sizes, 1)
 
 
-def _density(original: ReleasedRows, released: ReleasedRows) -> Statistic:
+def _density(original: TrainingRows, released: TrainingRows) -> Statistic:
     here, there = (
         float((table.rows.activity * table.weights).sum() / max(table.weights.sum() * table.rows.n_items, 1))
         for table in (original, released)
@@ -149,7 +149,7 @@ def _density(original: ReleasedRows, released: ReleasedRows) -> Statistic:
     return Statistic("relative error of the share of rated cells", abs(ratio - 1), None, ratio, ((here, there),))
 
 
-def _histograms(ratings: Ratings, released: ReleasedRows) -> Statistic:
+def _histograms(ratings: Ratings, released: TrainingRows) -> Statistic:
     weights = np.repeat(released.weights, released.rows.activity)
     here, there = (
         np.array(list(one.values()))
@@ -160,7 +160,7 @@ def _histograms(ratings: Ratings, released: ReleasedRows) -> Statistic:
     return Statistic(meaning, float(np.abs(here - there).sum() / 2), _rank(here, there), None, points)
 
 
-def _compare_pairs(original: ReleasedRows, released: ReleasedRows) -> dict[str, Statistic]:
+def _compare_pairs(original: TrainingRows, released: TrainingRows) -> dict[str, Statistic]:
     """Compare how many rated both items of a pair, and the lift."""
     popular = np.sort(np.argsort(-original.rows.popularity, kind="stable")[:_PAIR_ITEMS])
     here, there = (_together(table, popular) for table in (original, released))
@@ -176,7 +176,7 @@ def _compare_pairs(original: ReleasedRows, released: ReleasedRows) -> dict[str, 
     }
 
 
-def _together(table: ReleasedRows, items: NDArray[np.integer]) -> Numbers:
+def _together(table: TrainingRows, items: NDArray[np.integer]) -> Numbers:
     """Return how many people have both of two items: (n_items, n_items)."""
     rows = table.rows
     ones = scipy.sparse.csr_array((np.ones(rows.n_ratings), rows.items, rows.indptr), shape=rows.shape)[:, items]

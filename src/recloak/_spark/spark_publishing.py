@@ -28,7 +28,7 @@ from recloak._releases.options import PadOptions, PublishOptions, WriteOptions
 from recloak._releases.publishing import confidence_of, padding_for, require_enough
 from recloak._releases.release import FolderRelease
 from recloak._releases.release_folders import about_release, require_pass, write_account, write_card_and_manifest
-from recloak._releases.release_size import Counts, announce
+from recloak._releases.release_size import SourceSize, announce
 from recloak._releases.step_log import StepLog, facts_of
 from recloak._spark.array_cells import address, array, row_batch, row_by_row, rows_of
 from recloak._spark.bin_groups import Plan, group_bins
@@ -72,7 +72,7 @@ def publish(
     )  # fmt: skip
     with plain_errors(), scratch_folder(hidden) as scratch:
         blocks = work.read(source, reading or ReadOptions(), scratch)
-        counts = Counts(blocks.n_users, blocks.n_items, blocks.n_ratings, blocks.scale)
+        counts = SourceSize(blocks.n_users, blocks.n_items, blocks.n_ratings, blocks.scale)
         announce(counts, options, writing.replace(layout=layout), padding.n_factors, spark=True)
         with row_by_row(spark):
             plan, groups = work.group(blocks, scratch)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from recloak._core.results import sizes_only
 from recloak._evaluation.fidelity.ranking_models import ScoreRows
 from recloak._evaluation.fidelity.rating_models import Predict
-from recloak._evaluation.fidelity.released_rows import ReleasedRows
 from recloak._evaluation.fidelity.training import is_liked
+from recloak._evaluation.fidelity.training_rows import TrainingRows
 from recloak._evaluation.holdout import Probe
 from recloak._ratings.model import Ratings
 
@@ -25,7 +25,7 @@ _BLOCK = 128
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Questions:
+class HeldOutCells:
     """Held-out cells of people, what these had before, and the rows that serve each person."""
 
     cells: Probe
@@ -36,12 +36,12 @@ class Questions:
     __repr__ = sizes_only
 
     @classmethod
-    def of_rows(cls, cells: Probe, known: Ratings) -> Questions:
+    def of_rows(cls, cells: Probe, known: Ratings) -> HeldOutCells:
         """Ask about the rows of the training table itself."""
         return cls(cells, known, np.arange(known.n_users + 1), np.arange(known.n_users))
 
     @classmethod
-    def of_people(cls, cells: Probe, known: Ratings, released: ReleasedRows) -> Questions:
+    def of_people(cls, cells: Probe, known: Ratings, released: TrainingRows) -> HeldOutCells:
         """Ask about the people of the source, each served by the rows of the own group."""
         lengths = np.diff(released.group_indptr)[released.owner]
         indptr = np.concatenate(([0], np.cumsum(lengths)))
@@ -56,7 +56,7 @@ class Questions:
         return self.rows[places], starts
 
 
-def rmse_of(predict: Predict, questions: Questions) -> float | None:
+def rmse_of(predict: Predict, questions: HeldOutCells) -> float | None:
     """Return the root of the mean squared error over all questions; None without any."""
     cells = questions.cells
     if not len(cells):
@@ -69,7 +69,7 @@ def rmse_of(predict: Predict, questions: Questions) -> float | None:
     return float(np.sqrt(np.mean((mean - cells.values) ** 2)))
 
 
-def ndcg_of(score: ScoreRows, questions: Questions) -> float | None:
+def ndcg_of(score: ScoreRows, questions: HeldOutCells) -> float | None:
     """Return the mean nDCG@10 over the people who like at least one held-out item; None without any."""
     cells = questions.cells
     liked = is_liked(cells.values, questions.known.scale)
@@ -86,7 +86,7 @@ def ndcg_of(score: ScoreRows, questions: Questions) -> float | None:
     return float(np.mean(gains)) if gains else None
 
 
-def _scores_of(score: ScoreRows, questions: Questions, people: NDArray[np.integer]) -> NDArray[np.float32]:
+def _scores_of(score: ScoreRows, questions: HeldOutCells, people: NDArray[np.integer]) -> NDArray[np.float32]:
     """Return the scores of every item for some people: the mean over the rows that serve each."""
     rows, starts = questions.rows_of(people)
     scores = score(rows)

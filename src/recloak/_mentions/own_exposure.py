@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from recloak._core.errors import InputError
 from recloak._core.results import Result, counted, plural
 from recloak._mentions.algorithms import Candidates, gains
-from recloak._mentions.clues import ClueCounts, default_constants, make_crowd
+from recloak._mentions.clues import ClueCounts, default_constants, make_pool
 from recloak._mentions.identification_kernels import in_parts
 from recloak._mentions.mention_tables import mentions_from_table
 from recloak._mentions.model import NO_TIME, Mentions
@@ -34,7 +34,7 @@ _SHOWN = 5  # mentions that are told as giving most away
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class TellingMention:
     """One mention, and the place that the person would have without it."""
 
     item: int | str
@@ -47,15 +47,17 @@ class Telling:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Exposure(Result):
+class OwnExposure(Result):
     """How findable one person is in a public dump by what they posted."""
 
     places: dict[str, float]  # by attacker: the place among all records, ties at their middle
     place: float  # before the attacker who comes nearest
     closest: str  # that attacker
     k: int
-    telling: tuple[Telling, ...]  # the mentions that give most away, the worst first
-    leave_out: tuple[Telling, ...] | None  # each with the place once it and those before are gone; None: not enough
+    telling: tuple[TellingMention, ...]  # the mentions that give most away, the worst first
+    leave_out: (
+        tuple[TellingMention, ...] | None
+    )  # each with the place once it and those before are gone; None: not enough
     in_dump: bool  # a record of the dump agrees with the own ratings
     n_records: int
     n_mentions: int
@@ -102,7 +104,7 @@ class _Attack:
         indptr = np.concatenate(([0], np.cumsum(kept.sum(axis=1)))).astype(np.int64)
         by_mention = (mentions.items[rows], mentions.times[rows], self.counted.opinions[rows])
         users = np.full(len(kept), mentions.users[0], np.int32)
-        counts, _ = in_parts(panel_standings, indptr, by_mention, (users,), (self.counted.crowd, default_constants()))
+        counts, _ = in_parts(panel_standings, indptr, by_mention, (users,), (self.counted.pool, default_constants()))
         better, tied = counts[:, :, 0], counts[:, :, 1]
         places = np.where(tied > 0, better + (tied + 1) / 2, float(self.ratings.n_users))
         return places[:, [PANEL.index(name) for name in members(self.uses)]]
@@ -110,7 +112,7 @@ class _Attack:
 
 def measure_exposure(
     dump: Ratings, own: pl.DataFrame, found: pl.DataFrame, *, k: int, n_own: int, layout: str
-) -> Exposure:
+) -> OwnExposure:
     """Return how findable the person is; ``own`` has item, rating (0 to 1) and time, ``found`` the mentions."""
     if own.is_empty():
         raise InputError(f"nothing can be measured: 0 of your {n_own} ratings are of items of the public dump")
@@ -127,7 +129,7 @@ def measure_exposure(
     names = members(attack.uses)
     titles = _titles(attack, found)
     order = np.argsort(-nearest[1:], kind="stable")[:_SHOWN]
-    return Exposure(
+    return OwnExposure(
         places=dict(zip(names, places[0].tolist(), strict=True)),
         place=float(nearest[0]),
         closest=names[int(places[0].argmin())],
@@ -144,8 +146,8 @@ def measure_exposure(
     )
 
 
-def _telling(titles: list[tuple[int | str, str]], mention: int, place: float) -> Telling:
-    return Telling(*titles[mention], float(place))
+def _telling(titles: list[tuple[int | str, str]], mention: int, place: float) -> TellingMention:
+    return TellingMention(*titles[mention], float(place))
 
 
 def _prepare(ratings: Ratings, found: pl.DataFrame) -> _Attack:
@@ -154,10 +156,10 @@ def _prepare(ratings: Ratings, found: pl.DataFrame) -> _Attack:
     options = IdentifyOptions()
     candidates = Candidates.of(ratings, options)
     weights = gains(candidates.raters, candidates.n_users, options)
-    crowd = make_crowd(ratings, candidates, weights, np.ones(ratings.n_users, np.bool_))
+    pool = make_pool(ratings, candidates, weights, np.ones(ratings.n_users, np.bool_))
     opinions = ("opinions",) if np.isfinite(mentions.opinions).any() else ()
-    times = ("times",) if len(crowd.times) and (mentions.times != NO_TIME).any() else ()
-    return _Attack(ratings, mentions, ClueCounts(crowd, mentions, ratings), ("titles", *opinions, *times))
+    times = ("times",) if len(pool.times) and (mentions.times != NO_TIME).any() else ()
+    return _Attack(ratings, mentions, ClueCounts(pool, mentions, ratings), ("titles", *opinions, *times))
 
 
 def _titles(attack: _Attack, found: pl.DataFrame) -> list[tuple[int | str, str]]:
@@ -169,10 +171,10 @@ def _titles(attack: _Attack, found: pl.DataFrame) -> list[tuple[int | str, str]]
 
 def _leave_out(
     attack: _Attack, titles: list[tuple[int | str, str]], k: int, place: float
-) -> tuple[Telling, ...] | None:
+) -> tuple[TellingMention, ...] | None:
     """Return mentions to leave out, each the one that helps most, until the place lies beyond k; None if none do."""
     kept = np.ones(attack.mentions.n_mentions, bool)
-    steps: list[Telling] = []
+    steps: list[TellingMention] = []
     while place <= k and kept.sum() > 1 and len(steps) < _MOST_DROPPED:
         left = np.flatnonzero(kept)
         tried = np.tile(kept, (len(left), 1))

@@ -2,7 +2,7 @@
 
 from recloak._mentions.advisor import advise
 from recloak._mentions.draft_question import make_question
-from recloak._service.advice import Advisor
+from recloak._service.advice import AdvisorResources
 from recloak._service.attacker_words import attacker_views, band_in_words, why
 from recloak._service.catalogue import Item
 from recloak._service.schema import Deletion, ExposureResponse
@@ -10,7 +10,7 @@ from recloak._service.schema import Deletion, ExposureResponse
 _SHOWN = 5
 
 
-def exposure(advisor: Advisor, user: Item) -> ExposureResponse:
+def exposure(advisor: AdvisorResources, user: Item) -> ExposureResponse:
     """Return the exposure of a user by the mentions that the service knows of them.
 
     The five that give most away are chosen by public numbers and the user's own ratings, as in advice on a draft.

@@ -22,7 +22,7 @@ from recloak._ratings.model import Ratings
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class ReleasedRows:
+class TrainingRows:
     """The distinct rows of a release and the people behind them.
 
     Group g is served by the rows ``group_rows[group_indptr[g]:group_indptr[g + 1]]``.
@@ -39,7 +39,7 @@ class ReleasedRows:
     @classmethod
     def of(
         cls, rows: Ratings, weights: NDArray[np.integer], group: NDArray[np.integer], owner: NDArray[np.integer]
-    ) -> ReleasedRows:
+    ) -> TrainingRows:
         """Return the distinct ones of some rows, each of a group; ``owner`` has the group of each user."""
         first, number = _distinct(rows)
         n_groups = int(max(group.max(initial=-1), owner.max(initial=-1))) + 1
@@ -51,20 +51,20 @@ class ReleasedRows:
         return cls(select_rows(rows, first), counts, owner.astype(np.int32), indptr, number[order])
 
     @classmethod
-    def of_release(cls, release: ReleaseView, ratings: Ratings) -> ReleasedRows:
+    def of_release(cls, release: ReleaseView, ratings: Ratings) -> TrainingRows:
         """Return the rows of a release folder of ``ratings``."""
         if (drawn := release.drawn) is not None:
             return cls.of(drawn.rows, np.ones(drawn.rows.n_users, np.int64), drawn.profile, release.public.owner)
         return cls.of_public(release.public, ratings.item_ids)
 
     @classmethod
-    def of_public(cls, public: Public, item_ids: IdMap) -> ReleasedRows:
+    def of_public(cls, public: Public, item_ids: IdMap) -> TrainingRows:
         """Return the rows of a release in which every profile is the row of one group."""
         groups = np.arange(public.n_profiles)
         return cls.of(as_training_set(public, item_ids), public.weights, groups, public.owner)
 
     @classmethod
-    def of_original(cls, ratings: Ratings) -> ReleasedRows:
+    def of_original(cls, ratings: Ratings) -> TrainingRows:
         """Return the ratings themselves: every user is a row and a group."""
         everyone = np.arange(ratings.n_users)
         ones = np.ones(ratings.n_users, np.int64)
@@ -75,7 +75,7 @@ class ReleasedRows:
         """Number of groups."""
         return len(self.group_indptr) - 1
 
-    def of_people(self, users: NDArray[np.integer], items: NDArray[np.integer]) -> ReleasedRows:
+    def of_people(self, users: NDArray[np.integer], items: NDArray[np.integer]) -> TrainingRows:
         """Return the part for some users and items, both renumbered in the order given.
 
         Rows that serve none of these users are left out.
@@ -87,7 +87,7 @@ class ReleasedRows:
         kept, renumbered = np.unique(self.group_rows[places], return_inverse=True)
         rows = select_items(select_rows(self.rows, kept), items)
         owner = np.searchsorted(groups, self.owner[users]).astype(np.int32)
-        return ReleasedRows(rows, self.weights[kept], owner, indptr, renumbered)
+        return TrainingRows(rows, self.weights[kept], owner, indptr, renumbered)
 
 
 def _distinct(rows: Ratings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
