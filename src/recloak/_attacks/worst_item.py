@@ -28,7 +28,7 @@ from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.drawn_evidence import counts_of
 from recloak._attacks.group_likelihood import group_model_of
 from recloak._attacks.link_beliefs import posteriors
-from recloak._attacks.model import Hits, People, Public
+from recloak._attacks.model import Hits, PersonRisks, Public
 from recloak._attacks.released_cells import rows_of
 from recloak._core.errors import InputError
 from recloak._core.intervals import Share
@@ -180,7 +180,7 @@ def worst(claims: list[Claim]) -> tuple[Claim, float]:
     return claims[place], counted[place]
 
 
-def _people(claims: list[Claim], items: NDArray[np.int64], public: Public, ratings: Ratings) -> People:
+def _people(claims: list[Claim], items: NDArray[np.int64], public: Public, ratings: Ratings) -> PersonRisks:
     """Return for each person how much the worst claim counts that is right about the person."""
     n_claims, by_item = sum(one.kind == "item" for one in claims), ratings.by_item()
     risks = np.zeros(ratings.n_users)
@@ -190,7 +190,7 @@ def _people(claims: list[Claim], items: NDArray[np.int64], public: Public, ratin
             users = by_item.users[by_item.indptr[items[column]] : by_item.indptr[items[column] + 1]]
             named = users[np.isin(public.owner[users], claim.groups[claim.columns == column])]
             risks[named] = np.maximum(risks[named], counted)
-    return People(np.arange(ratings.n_users), risks)
+    return PersonRisks(np.arange(ratings.n_users), risks)
 
 
 def _dealt(public: Public, stream: np.random.Generator) -> NDArray[np.int32]:
