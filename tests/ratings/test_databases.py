@@ -1,6 +1,7 @@
 """A database as a source: the same rows as a file holds, read-only, and no secret in a message."""
 
 import sqlite3
+from contextlib import closing
 from typing import Any
 
 import duckdb
@@ -11,7 +12,7 @@ from tests.related.postgres import server
 
 import recloak
 from recloak._cli.main import run
-from recloak._core.errors import InputError, OptionError
+from recloak._core.errors import InputError, OptionError, SourceError
 
 ROWS = [(1 + n // 6, f"item {n % 6}", 1.0 + n % 5, 1_300_000_000 + n) for n in range(60)]
 MADE = "CREATE TABLE ratings (user_id INTEGER, item_id TEXT, rating DOUBLE PRECISION, ts BIGINT)"
@@ -126,3 +127,19 @@ def test_what_is_for_databases_only_is_refused_for_files(tmp_path):
         recloak.read(f"sqlite:///{tmp_path}/r.db", table="a", query="SELECT 1")
     with pytest.raises(InputError, match="by itself"):
         recloak.read([f"sqlite:///{tmp_path}/r.db", str(tmp_path / "r.csv")])
+
+
+def test_bytes_are_no_id(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "r.db")) as database:
+        database.executescript("CREATE TABLE r (user, item, rating); INSERT INTO r VALUES (1, 2, 3), (x'00ff', 2, 4)")
+    with pytest.raises(SourceError, match="must hold numbers or texts, but one is a BLOB"):
+        recloak.read(f"sqlite:///{tmp_path / 'r.db'}")
+
+
+def test_a_store_of_related_lists_is_no_source(tmp_path):
+    times = range(1_000_000_000, 1_000_000_012)
+    rows = {"user": [1, 2, 3] * 4, "item": [1, 2, 3, 4] * 3, "rating": [3.0] * 12, "time": times}
+    recloak.related.publish(tmp_path / "lists.db", pl.DataFrame(rows))
+    for source in (tmp_path / "lists.db", f"sqlite:///{tmp_path / 'lists.db'}"):
+        with pytest.raises(SourceError, match="is a store of related lists, not a source of ratings"):
+            recloak.read(source)

@@ -175,6 +175,8 @@ def _column(name: str, values: Sequence[Any]) -> pl.Series:
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
         if all(value is None or isinstance(value, int | float) for value in values):
             return pl.Series(name, [None if value is None else float(value) for value in values])
+        if any(isinstance(value, bytes) for value in values):
+            raise SourceError(f"the column {name!r} must hold numbers or texts, but one is a BLOB") from None
         return pl.Series(name, [None if value is None else str(value) for value in values], dtype=pl.String)
 
 

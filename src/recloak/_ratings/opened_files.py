@@ -43,7 +43,7 @@ _REFUSED = {
     b"7z\xbc\xaf": "is a 7z archive; unpack it first",
     b"%PDF": "is a PDF, not a table of ratings",
     b"SQLite format 3": "is an SQLite database; name it as sqlite:///FILE",
-    b"{": "is JSON over several lines; write one object a line (JSON Lines), CSV or Parquet",
+    b"{": "its first line is no whole JSON object; write one object a line (JSON Lines), CSV or Parquet",
     b"[": "is a list in JSON; write one object a line (JSON Lines), CSV or Parquet",
     b"<": "is a web page or XML, not a table of ratings",
     b"\xff\xfe": "is UTF-16 text; save it as UTF-8",

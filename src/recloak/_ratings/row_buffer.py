@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from recloak._core.errors import SourceError
 from recloak._ratings.assemble import RowChunk, add_up_chunks, assemble_chunks
 from recloak._ratings.column_roles import COUNT_NAMES, fold
+from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Intake, Ratings, Scale
 from recloak._ratings.numbering import Numbering, SegmentedColumn
 from recloak._ratings.times import FIRST_DAY, odd_times, on_first_day
 from recloak._ratings.value_kinds import COUNTS, PRESENCE
 from recloak._ratings.value_meaning import Bounds, Meaning, after_adding, meaning_of
 
+_NUL = "must not hold a NUL"
+_MARK = "must not begin with a byte order mark, as where files were joined; name the files one by one"
 SKIPPING = "skip_bad=True drops such rows"
 
 
@@ -101,6 +104,7 @@ class RowBuffer:
             raise SourceError("there are no ratings" + (", every row was bad" if self.n_skipped else ""), file=file)
         (user_ids, user_of), (item_ids, item_of) = self.users.finish(), self.items.finish()
         for role, numbering in (("user", self.users), ("item", self.items)):
+            _require_plain(role, user_ids if role == "user" else item_ids, file)
             if numbering.latin:
                 self.note(f"{len(numbering.latin)} {role} ids are no UTF-8 and were read as Latin-1")
         chunks = self._taken()
@@ -134,7 +138,19 @@ class RowBuffer:
         timed = len(self._times) > 0
         columns: list[Any] = [column.taken() for column in (self.users.codes, self.items.codes, self._values)]
         times = self._times.taken() if timed else [None] * len(columns[0])
+        for values in columns[2]:
+            np.add(values, np.float32(0), out=values)  # no zero keeps a minus
         return [RowChunk(*parts) for parts in zip(*columns, times, strict=True)]
+
+
+def _require_plain(role: str, ids: IdMap, file: Path | None) -> None:
+    """Raise SourceError if an id holds what no text file can: it would be lost, or be two people of one."""
+    if ids.ids.dtype != pl.String:
+        return
+    texts = ids.ids.str
+    for wrong, rule in ((texts.contains("\0", literal=True), _NUL), (texts.starts_with("\ufeff"), _MARK)):
+        if wrong.any():
+            raise SourceError(f"the {role}'s id {rule}", file=file, value=ids.ids.filter(wrong)[0][:60])
 
 
 def _require_seconds(chunks: list[RowChunk], file: Path | None) -> None:

@@ -52,10 +52,66 @@ TEXTS: dict[str, tuple[bytes, dict[str, Any], Any]] = {
     "NUL far below": (HEAD + ROW * 20_000 + b"1,\0,3,4\n", {}, "line 20002: a line must not hold a NUL byte"),
     "a byte order mark": (b"\xef\xbb\xbf" + HEAD + ROW, {}, [(1, 2, 3.0, 4)]),
     "a byte order mark and no header": (b"\xef\xbb\xbf1,2,3\n", {}, [(1, 2, 3.0)]),
+    "a byte order mark between joined files": (b"1,2,3\n\xef\xbb\xbf1,3,4\n", {}, "must not begin with a byte"),
+    "a byte order mark inside of an id": ("user,item,rating\n1,a\ufeffb,3\n".encode(), {}, [(1, "a\ufeffb", 3.0)]),
+    "half a JSON object": (b'{"user": 1,\n', {}, "its first line is no whole JSON object"),
     "a byte order mark alone": (b"\xef\xbb\xbf", {}, "the file is empty"),
     "digits of another script": (HEAD + "1,2,٣,4\n".encode(), {}, "a rating must be a number, got '٣'"),
     "a time in another script": (HEAD + "1,2,3,٢٠٠٥-03-04\n".encode(), {}, "a time must be in seconds"),
     "an id in another script": (HEAD + "١,2,3,4\n".encode(), {}, [("١", 2, 3.0, 4)]),
+    "an id with a blank of no width": (
+        b"user,item,rating\n1,2,3\n1\xe2\x80\x8b,2,4\n",
+        {},
+        [("1", 2, 3.0), ("1\u200b", 2, 4.0)],
+    ),
+    "one letter in two spellings": (
+        "user,item,rating\n\u00e9,1,3\ne\u0301,1,4\n".encode(),
+        {},
+        [("e\u0301", 1, 4.0), ("\u00e9", 1, 3.0)],
+    ),
+    "other separators of lines": (
+        "user,item,rating\n1,a\u2028b,3\n2,c\x85d,4\n".encode(),
+        {},
+        [(1, "a\u2028b", 3.0), (2, "c\x85d", 4.0)],
+    ),
+    "control characters that end lines elsewhere": (
+        b"user,item,rating\n1,a\x1eb,3\n2,c\x0cd,4\n",
+        {},
+        [(1, "a\x1eb", 3.0), (2, "c\x0cd", 4.0)],
+    ),
+    "the end of a file of DOS": (HEAD + ROW + b"\x1a", {}, "line 3: a row must have 4 fields, got 1"),
+    "UTF-8 in too many bytes": (
+        b"user,item,rating\n\xc0\xafx,1,3\n/x,1,4\n",
+        {},
+        [("/x", 1, 4.0), ("\u00c0\u00afx", 1, 3.0)],
+    ),
+    "a blank that is no ASCII, before a rating": ("user,item,rating\n1,2,\u00a03\n".encode(), {}, [(1, 2, 3.0)]),
+    "a percentage": (b"user,item,rating\n1,2,70%\n", {}, "a rating must be a number, got '70%'"),
+    "a part of ten": (b"user,item,rating\n1,2,7/10\n", {}, "a rating must be a number, got '7/10'"),
+    "a header again below": (HEAD + ROW + HEAD + ROW, {}, "line 3: a rating must be a number, got 'rating'"),
+    "a leap second": (HEAD + b"1,2,3,2016-12-31T23:59:60Z\n", {}, "a time must be in seconds"),
+    "an hour 24": (HEAD + b"1,2,3,2005-03-04T24:00:00\n", {}, "a time must be in seconds"),
+    "another separator below": (b"user;item;rating\n1;2;3\n4,5,6\n", {}, "line 3: a row must have 3 fields, got 1"),
+    "500 empty gzip members before one": (gzip.compress(b"") * 500 + gzip.compress(HEAD + ROW), {}, [(1, 2, 3.0, 4)]),
+    "gzip and zeros": (gzip.compress(HEAD + ROW) + b"\0" * 1000, {}, CUT),
+    "zstd inside of gzip": (gzip.compress(zstandard.compress(HEAD + ROW)), {}, "is packed twice"),
+    "JSON: a comment": (b'{"user":1,"item":2,"rating":3}\n// c\n', {}, "line 2: a line must be one JSON object"),
+    "JSON: NaN": (b'{"user":1,"item":2,"rating":NaN}\n', {}, "a rating must be a finite number (row 1)"),
+    "JSON: an object for an id": (
+        b'{"user":{"$oid":"5a"},"item":2,"rating":3}\n',
+        {},
+        "line 1: 'user' must be a number or a text",
+    ),
+    "JSON: two objects in a line": (
+        b'{"user":1,"item":2}{"user":2,"item":2}\n',
+        {},
+        "its first line is no whole JSON object",
+    ),
+    "JSON: 5,000 lists in each other": (
+        b'{"user":1,"x":' + b"[" * 5000 + b"]" * 5000 + b"}\n",
+        {},
+        "its first line is no whole",
+    ),
     "two signs": (HEAD + b"1,2,++nan,4\n", {}, "a rating must be a number, got '++nan'"),
     "a huge exponent": (HEAD + b"1,2,1e999,4\n", {}, "a rating must be a finite number"),
     "an underscore": (HEAD + b"1,2,1_0,4\n", {}, "a rating must be a number"),
@@ -316,3 +372,19 @@ def test_the_zone_of_the_machine_changes_no_time(tmp_path, zone):
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert done.stdout == "[1109937600]\nrefused\n", done.stderr
+
+
+def test_a_zero_with_a_minus_is_zero_in_every_layout(tmp_path):
+    (tmp_path / "r.csv").write_text("user,item,rating\n1,1,-0\n2,1,0\n3,1,1\n")
+    (tmp_path / "r.jsonl").write_text('{"user":1,"item":1,"rating":-0.0}\n{"user":2,"item":1,"rating":1}\n')
+    columns = {"user": [1, 2, 3], "item": [1, 1, 1], "rating": pa.array([-0.0, 0.0, 1.0], pa.float32())}
+    pq.write_table(pa.table(columns), tmp_path / "r.parquet")
+    for name in ("r.csv", "r.jsonl", "r.parquet"):
+        ratings = read(tmp_path / name)
+        assert not np.signbit(ratings.values).any()
+        assert str(ratings.scale.low) == "0.0"
+
+
+def test_an_id_with_a_nul_is_refused_where_no_text_is_read(tmp_path):
+    pq.write_table(pa.table({"user": ["a\0b", "a"], "item": [1, 1], "rating": [1.0, 2.0]}), tmp_path / "r.parquet")
+    check(tmp_path / "r.parquet", {}, "the user's id must not hold a NUL")
