@@ -65,6 +65,9 @@ class _Load:
         self.n_wrong, self.n_sent, self.n_open = 0, 0, connections
         self.done = asyncio.get_running_loop().create_future()
 
+    def start(self) -> None:
+        """Do nothing: each connection asks as soon as it is there."""
+
     def free(self, connection: _Connection) -> None:
         """Give a free connection its next request, or close it."""
         if self.is_open():
@@ -95,6 +98,9 @@ class _Arrivals(_Load):
         self.rate, self.rng = rate, np.random.default_rng(1)
         self.idle: deque[_Connection] = deque()
         self.waiting: deque[float] = deque()
+
+    def start(self) -> None:
+        """Let requests arrive, now that all connections are there."""
         self.task = asyncio.get_running_loop().create_task(self._arrive())
 
     async def _arrive(self) -> None:
@@ -131,6 +137,7 @@ async def _run(asked: dict[str, Any]) -> dict[str, float]:
     loop = asyncio.get_running_loop()
     for number in range(asked["connections"]):
         await loop.create_connection(lambda first=number: _Connection(load, first), "127.0.0.1", asked["port"])  # type: ignore[misc]
+    load.start()
     await load.done
     wall = time.perf_counter() - began
     p50, p99 = np.quantile(load.took, [0.5, 0.99])

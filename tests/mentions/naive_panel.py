@@ -73,8 +73,8 @@ class NaivePanel:
         appetite = len(self.rated[user]) / self.mean
         names = PANEL[PANEL.index("likelihood_ratio") : -1]
         added = dict.fromkeys(names, rate * appetite)
-        if item in self.ignored[2]:
-            added["knowing_likelihood"] = 0.0
+        deaf = ("knowing_likelihood", "knowing_time") if item in self.ignored[2] else ()
+        added |= dict.fromkeys(deaf, 0.0)
         if item not in self.rated[user]:
             return added
         value, when = self.rated[user][item]
@@ -85,7 +85,7 @@ class NaivePanel:
         added |= {"fuzzy_rating": gain * (apart <= 1 + 1e-6), "exact_rating": gain * (apart <= 1e-6)}
         chance = math.log(math.expm1(rate * appetite))
         for name in names:
-            if name == "knowing_likelihood" and item in self.ignored[2]:
+            if name in deaf:
                 continue
             added[name] += (0.0 if name == "wary_likelihood" else self.known.logit) - chance
             if opinion is not None and name not in _SILENT:
@@ -93,6 +93,8 @@ class NaivePanel:
         if time is not None and when is not None:
             added["same_item"] += self.known.same_item[bin_of(time - when)]
             added["time"] += self.known.same_item[bin_of(time - when)]
+            if not deaf:
+                added["knowing_time"] += self.known.same_item[bin_of(time - when)]
             for name, window in self.windows():
                 added[name] += half_ratio(-DAY <= time - when <= window, self.share(item, time, window))
         return added
@@ -118,7 +120,7 @@ class NaivePanel:
             inside.append([since <= window or -DAY <= gap <= 0 for window in WINDOWS.tolist()])
         share = (1 / N_BINS + bins.count(bins[user])) / (self.n + 1)
         term = self.known.active[bins[user]] - math.log(share)
-        added = {"active": term, "time": term}
+        added = {"active": term, "time": term, "knowing_time": term}
         for w, (name, _) in enumerate(self.windows()):
             by_window = (0.5 + sum(flags[w] for flags in inside)) / (self.n + 1)
             added[name] = half_ratio(inside[user][w], by_window)

@@ -154,8 +154,8 @@ def test_who_alone_rated_every_mention_is_identified_by_all():
     ratings = watched(("ann", "abc"), ("bob", "cde"), ("cat", "efgxyz"), ("dan", "gha"))
     found = identify(ratings, said(ratings, ("ann", "a"), ("ann", "b")))
     # ann rated 3 of 11 items, no more than a third, and nobody else rated b
-    # knowing_likelihood ignores the forty most-rated items, here all of them
-    others = [rates for name, rates in found.algorithms.items() if name != "knowing_likelihood"]
+    # the knowing attackers ignore the forty most-rated items, here all of them
+    others = [rates for name, rates in found.algorithms.items() if not name.startswith("knowing")]
     assert all(rates.rate == (1.0, 1.0, 1.0, 1.0) for rates in others)
     assert found.rated_share == 1.0
 

@@ -79,7 +79,9 @@ def _prepare(
     user_ids, item_ids = ratings.user_ids.ids.to_list(), ratings.item_ids.ids.to_list()
     listed = np.ones(ratings.n_users, np.bool_) if guard is None else guard.in_sample(user_ids)
     numbers = np.where(listed, np.cumsum(listed) - 1, -1)
-    pool = make_pool(ratings, candidates, gains(candidates.raters, candidates.n_users, options), listed)
+    weights = gains(candidates.raters, candidates.n_users, options)
+    least = 0.0 if guard is None else guard.widely * ratings.n_users
+    pool = make_pool(ratings, candidates, weights, listed, least_raters=least)
     known = _learn(pool, mentions, ratings, numbers)
     item_numbers = {id_: number for number, id_ in enumerate(item_ids)}
     named = members_by_name(series, item_numbers)

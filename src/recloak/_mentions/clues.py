@@ -61,9 +61,17 @@ def in_stars(values: NDArray[np.floating], ratings: Ratings) -> NDArray[np.float
 
 
 def make_pool(
-    ratings: Ratings, candidates: Candidates, gains: NDArray[np.float64], listed: NDArray[np.bool_]
+    ratings: Ratings,
+    candidates: Candidates,
+    gains: NDArray[np.float64],
+    listed: NDArray[np.bool_],
+    *,
+    least_raters: float = 0.0,
 ) -> CandidatePool:
-    """Prepare the listed users as candidates; counts of raters and activity are those of all users."""
+    """Prepare the listed users as candidates; counts of raters and activity are those of all users.
+
+    ``least_raters`` is how many must have rated an item that an advisor may propose.
+    """
     columns = ratings.by_item()
     numbers = np.where(listed, np.cumsum(listed) - 1, -1)
     keep = listed[columns.users]
@@ -83,7 +91,7 @@ def make_pool(
         rates=-np.log1p(-np.minimum(np.maximum(candidates.raters, 1) / (ratings.n_users + 1), 1.0)),
         gains=gains,
         squared_idf=candidates.idf**2,
-        ignored=_ignored(candidates.raters),
+        ignored=_ignored(candidates.raters, least_raters),
     )
 
 
@@ -97,12 +105,19 @@ def _moments(ratings: Ratings, listed: NDArray[np.bool_]) -> tuple[NDArray[np.in
     return ratings.times[order][listed[users[order]]], np.concatenate(([0], np.cumsum(counts)))
 
 
-def _ignored(raters: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Return how many of three attackers ignore each item, the most-rated first."""
+def _ignored(raters: NDArray[np.int64], least_raters: float) -> NDArray[np.int8]:
+    """Return how many of four attackers ignore each item, the most-rated first.
+
+    One ignores what any advisor may propose, one what an advisor may propose who asks for so many raters: it must not
+    ignore more, for it would lose what tells the writer.
+    """
     popular, n_rated = np.argsort(-raters, kind="stable"), int(np.count_nonzero(raters))
     ignored = np.zeros(len(raters), np.int8)
     ends = [math.ceil(share * n_rated) for share in _IGNORED]
-    for end in (*ends, min(max(math.ceil(_PROPOSED * n_rated), ends[-1] + _LEAST_PROPOSED), n_rated)):
+    most = math.ceil(_PROPOSED * n_rated)
+    for wanted in (min(most, int((raters >= least_raters).sum())), most):
+        ends.append(min(max(wanted, ends[1] + _LEAST_PROPOSED), n_rated))
+    for end in ends:
         ignored[popular[:end]] += 1
     return ignored
 
@@ -110,10 +125,10 @@ def _ignored(raters: NDArray[np.int64]) -> NDArray[np.int8]:
 def proposed(ignored: NDArray[np.int8], raters: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the items that an advisor may propose to add, the most-rated first.
 
-    They are many, so that the attacker who ignores them all (`knowing_likelihood`) ignores most of what is said.
+    They are many, so that the attacker who ignores them all (`knowing_time`) ignores most of what is said.
     """
     popular = np.argsort(-raters, kind="stable")
-    return popular[ignored[popular] == 1]
+    return popular[ignored[popular] == 2]
 
 
 def default_constants() -> Constants:

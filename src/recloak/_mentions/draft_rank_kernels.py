@@ -13,7 +13,6 @@ from recloak._mentions.model import NO_TIME
 from recloak._mentions.panel_kernels import (
     ACTIVE,
     EXACT,
-    KNOWING,
     LEARNED,
     N_ATTACKERS,
     N_WINDOWS,
@@ -24,6 +23,7 @@ from recloak._mentions.panel_kernels import (
     add_lag,
     add_moment,
     add_rated,
+    hears,
     item_facts,
     moment_bins,
     moment_terms,
@@ -60,7 +60,7 @@ def _add_muted(effects, item, appetite, pool, known):  # type: ignore[no-untyped
     for user in range(len(pool.appetite)):
         log_rate = np.log(np.expm1(rate * pool.appetite[user]))
         for a in range(RATIO, LEARNED):
-            if a == KNOWING and pool.ignored[item] > 0:
+            if not hears(a, pool.ignored[item]):
                 continue
             rated = -log_rate if a == WARY else known.logit - log_rate
             effects[a, user] += max(rate * (appetite - pool.appetite[user]) - min(rated, 0.0), 0.0)
@@ -79,7 +79,7 @@ def _add_effects(effects, item, time, opinion, mine, appetite, norm, pool, known
     for user in range(n):
         unrated[user] = rate * (appetite - pool.appetite[user])
     for a in range(LEARNED):
-        told, own = a >= RATIO and (a != KNOWING or pool.ignored[item] < 1), np.float32(terms[a])
+        told, own = a >= RATIO and hears(a, pool.ignored[item]), np.float32(terms[a])
         for user in range(n):
             effects[a, user] += own + unrated[user] if told else own
     _take_off_raters(effects, item, time, opinion, windows, pool, known)
@@ -137,17 +137,17 @@ def mention_effects(items, times, opinions, mine, muted, appetite, norm, pool, k
 def _shift(table, item, time, later, mine, pool, known):  # type: ignore[no-untyped-def]
     """Replace what the time of a mention tells by what a later time tells."""
     before, after = window_terms(item, time, pool), window_terms(item, later, pool)
-    terms = np.zeros(N_ATTACKERS)
+    terms, ignored = np.zeros(N_ATTACKERS), pool.ignored[item]
     if mine[0]:
         rated = np.int64(mine[2])
-        add_lag(terms, later - rated, after, 1.0, known)
-        add_lag(terms, time - rated, before, -1.0, known)
+        add_lag(terms, later - rated, after, 1.0, ignored, known)
+        add_lag(terms, time - rated, before, -1.0, ignored, known)
         for a in range(SAME_ITEM, LEARNED):
             table[a] += terms[a]
     for entry in range(pool.indptr[item], pool.indptr[item + 1]):
         terms[:] = 0.0
-        add_lag(terms, later - pool.times[entry], after, 1.0, known)
-        add_lag(terms, time - pool.times[entry], before, -1.0, known)
+        add_lag(terms, later - pool.times[entry], after, 1.0, ignored, known)
+        add_lag(terms, time - pool.times[entry], before, -1.0, ignored, known)
         for a in range(SAME_ITEM, LEARNED):
             table[a, pool.users[entry]] -= terms[a]
 

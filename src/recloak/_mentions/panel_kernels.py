@@ -24,7 +24,7 @@ PANEL = (
     "tf_idf",
     "likelihood_ratio",
     "wary_likelihood",  # takes half of the mentions for misdirection
-    "knowing_likelihood",  # ignores the items that an advisor proposes to add, and all that are rated more
+    "knowing_likelihood",  # ignores the items that any advisor proposes to add, and all that are rated more
     "opinion",  # likelihood ratio, and how well ratings fit opinions
     "same_item",  # and when the item was rated
     "active",  # or when anything was rated
@@ -32,13 +32,15 @@ PANEL = (
     "time_month",  # as time, for posters who wait up to a month
     "time_year",
     "time_ever",
+    "knowing_time",  # as time, but ignores the items that this advisor proposes, and all that are rated more
     "learned",  # the weights that name other people best
 )
 N_ATTACKERS = len(PANEL)
 SCORING, ADAPTIVE, ADAPTIVE_2, FUZZY, EXACT, TF_IDF = range(6)
 RATIO, WARY, KNOWING, OPINION, SAME_ITEM, ACTIVE, TIMED, FIRST_WINDOW = range(6, 14)
 N_WINDOWS = 3
-LEARNED = FIRST_WINDOW + N_WINDOWS
+KNOWING_TIME = FIRST_WINDOW + N_WINDOWS
+LEARNED = KNOWING_TIME + 1
 DAY = 86_400
 WINDOWS = np.array([30 * DAY, 365 * DAY, 36_500 * DAY], np.int64)
 EDGES = np.array([-3650, -365, -90, -30, -7, -1, -1 / 24, 0, 1 / 24, 1, 7, 30, 90, 365, 3650]) * DAY
@@ -63,7 +65,9 @@ class CandidatePool(NamedTuple):
     rates: NDArray[np.float64]  # (n_items,) -log(1 - share of the users who rated it)
     gains: NDArray[np.float64]  # (n_items,) what Scoring gives for it
     squared_idf: NDArray[np.float64]  # (n_items,)
-    ignored: NDArray[np.int8]  # (n_items,) 1: by `knowing_likelihood`, 2: by `adaptive_2` too, 3: by `adaptive` too
+    ignored: NDArray[
+        np.int8
+    ]  # (n_items,) 1: by `KNOWING`, 2: `KNOWING_TIME` too, 3: `ADAPTIVE_2` too, 4: `ADAPTIVE` too
 
 
 class Constants(NamedTuple):
@@ -77,11 +81,17 @@ class Constants(NamedTuple):
 
 
 @njit(cache=True)
+def hears(attacker, ignored):  # type: ignore[no-untyped-def]
+    """Return whether an attacker looks at a mention of an item; the knowing ones leave out what may be proposed."""
+    return not ((attacker == KNOWING and ignored >= 1) or (attacker == KNOWING_TIME and ignored >= 2))
+
+
+@njit(cache=True)
 def add_unrated(score, item, appetite, pool):  # type: ignore[no-untyped-def]
     """Add what a mention says of a candidate who did not rate the item: the more they rate, the less it says."""
     term = pool.rates[item] * appetite
     for a in range(RATIO, LEARNED):
-        if a != KNOWING or pool.ignored[item] < 1:
+        if hears(a, pool.ignored[item]):
             score[a] += term
 
 
@@ -100,9 +110,9 @@ def add_rated(score, facts, value, lag, opinion, appetite, norm, windows, known)
     """
     gain, ignored, squared_idf, rate = facts
     score[SCORING] += gain
-    if ignored < 3:
+    if ignored < 4:
         score[ADAPTIVE] += gain
-    if ignored < 2:
+    if ignored < 3:
         score[ADAPTIVE_2] += gain
     unsaid, distance = np.isnan(opinion), abs(value - opinion)
     if unsaid or distance <= 1.0 + 1e-6:
@@ -114,22 +124,25 @@ def add_rated(score, facts, value, lag, opinion, appetite, norm, windows, known)
     score[WARY] -= log_rate  # the logit of a half is 0
     ratio = known.logit - log_rate
     score[RATIO] += ratio
-    if ignored < 1:
+    if hears(KNOWING, ignored):
         score[KNOWING] += ratio
     if not unsaid:
         ratio += known.opinion[min(int(2 * distance + 0.5), N_STEPS - 1)]
     for a in range(OPINION, LEARNED):
-        score[a] += ratio
+        if hears(a, ignored):
+            score[a] += ratio
     if lag != NO_TIME:
-        add_lag(score, lag, windows, 1.0, known)
+        add_lag(score, lag, windows, 1.0, ignored, known)
 
 
 @njit(cache=True)
-def add_lag(score, lag, windows, sign, known):  # type: ignore[no-untyped-def]
+def add_lag(score, lag, windows, sign, ignored, known):  # type: ignore[no-untyped-def]
     """Add, or with a sign of -1 take off, what the time from rating to mention says."""
     term = sign * known.same_item[np.searchsorted(EDGES, lag)]
     score[SAME_ITEM] += term
     score[TIMED] += term
+    if hears(KNOWING_TIME, ignored):
+        score[KNOWING_TIME] += term
     for w in range(N_WINDOWS):
         score[FIRST_WINDOW + w] += sign * windows[w, 1 if -DAY <= lag <= WINDOWS[w] else 0]
 
@@ -209,6 +222,7 @@ def add_moment(score, place, inside, by_bin, windows):  # type: ignore[no-untype
     """Add what the moment of some mentions says of one candidate."""
     score[ACTIVE] += by_bin[place]
     score[TIMED] += by_bin[place]
+    score[KNOWING_TIME] += by_bin[place]
     for w in range(N_WINDOWS):
         score[FIRST_WINDOW + w] += windows[w, 1 if inside[w] else 0]
 
