@@ -136,10 +136,33 @@ def large_release(path: str) -> dict[str, float]:
     return {"recall": step.cost.recall, "max_breach": step.verdict.max_breach, "seconds_anonymising": step.seconds}
 
 
+def one_night(store: str, path: str) -> dict[str, float]:
+    from recloak import related
+
+    made = related.publish(store, path, accept_times=True)
+    return {"release": made.number, "recall": made.cost.recall, "starts": made.verdict.n_pairs}
+
+
+def nights(path: str) -> None:
+    """Publish all but the newest 30,000 ratings, then three nights of 10,000, each in a process of its own."""
+    from tempfile import TemporaryDirectory
+
+    import polars as pl
+
+    from recloak._ratings.readers import read
+
+    with TemporaryDirectory() as folder:
+        log, store = read(path).to_polars().sort("time"), str(Path(folder) / "lists.db")
+        for left in (30_000, 20_000, 10_000, 0):
+            file = str(Path(folder) / "night.parquet")
+            log.head(len(log) - left).with_columns(pl.col("user", "item").cast(pl.Int32)).write_parquet(file)
+            print(f"  {(done := measure('benchmarks.related:one_night', store, file))} {done.result}")
+
+
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks related")
     parser.add_argument(
-        "what", choices=["similarity", "simulation", "literal", "large"], nargs="?", default="similarity"
+        "what", choices=["similarity", "simulation", "literal", "large", "nights"], nargs="?", default="similarity"
     )
     parser.add_argument("--source", help="ratings to use; by default MovieLens-1M from RECLOAK_DATA")
     parser.add_argument("--limit", type=float, default=1e9, help="CPU seconds after which the printed algorithm ends")
@@ -150,6 +173,8 @@ def main(arguments: list[str]) -> None:
             print(f"  {name:9} {measure(f'benchmarks.related:{name}_similarity', path)}")
     elif given.what == "large":
         print(f"  one release {(done := measure('benchmarks.related:large_release', path))} {done.result}")
+    elif given.what == "nights":
+        nights(path)
     elif given.what == "literal":
         beside_printed(path, given.limit)
     else:

@@ -3,8 +3,11 @@
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 import pytest
 
+from recloak._ratings.ids import IdMap
+from recloak._ratings.model import assemble
 from recloak._related.measures import ceiling, cost, reasons
 from recloak._related.model import Holders, Lists, breach, moved
 from recloak._related.options import BoundOptions, ProtocolOptions
@@ -85,6 +88,17 @@ def test_releases_are_made_after_shares_of_the_ratings():
     ratings = ratings_of([[[1, 0], [0, 0]], [[1, 1], [0, 0]], [[1, 1], [1, 1]]])  # 6 ratings, 2 of them at time 99
     assert schedule(ratings, ProtocolOptions(initial=50, gap=50)) == [2, 99]
     assert schedule(ratings, ProtocolOptions(initial=50, gap=50, releases=1)) == [2]
+
+
+def test_rounding_makes_no_release_after_the_last_rating():
+    n = 1_000_209  # of MovieLens-1M, where shares of a thousandth add up to a rating too many
+    times = np.arange(n)
+    cells = np.divmod(times, 1000)
+    ratings = assemble(
+        cells[0].astype(np.int32), cells[1].astype(np.int32), np.ones(n, np.float32), times,
+        user_ids=IdMap.of(pl.Series(range(1001))), item_ids=IdMap.of(pl.Series(range(1000))),
+    )  # fmt: skip
+    assert schedule(ratings, ProtocolOptions(initial=30, gap=0.1))[-1] == n - 1
 
 
 def test_noise_is_uniform_with_variance_one_and_leaves_the_ratings_alone():

@@ -36,15 +36,14 @@ def sources(tmp_path_factory):
     return files
 
 
-@pytest.mark.parametrize("engines", [("spark",) * 3, ("local", "spark", "local")], ids="-".join)
-def test_nights_give_the_local_store_and_the_local_proof(sources, engines, tmp_path):
+def test_nights_in_turns_give_the_local_store_and_the_local_proof(sources, tmp_path):
     stores = tmp_path / "here.db", tmp_path / "there.db"
-    for source, engine in zip(sources, engines, strict=True):
+    for source, engine in zip(sources, ("spark", "local", "spark"), strict=True):
         here = related.publish(stores[0], source, **POLICY)
         there = related.publish(stores[1], source, **POLICY, engine=engine)
         assert here.verdict.to_json() == there.verdict.to_json()
         assert here.cost == there.cost
-        assert not related.publish(stores[1], source, **POLICY, engine="spark").is_new  # a retry does nothing
+    assert not related.publish(stores[1], sources[-1], **POLICY, engine="spark").is_new  # a retry does nothing
     exported = [related.export(store).to_polars() for store in stores]
     assert exported[0].equals(exported[1])
     assert len(exported[0]) > 100
@@ -53,16 +52,19 @@ def test_nights_give_the_local_store_and_the_local_proof(sources, engines, tmp_p
     assert verdicts[0]["verdict"] == "pass"
 
 
-def test_a_night_as_of_a_time_is_the_local_one(sources, tmp_path):
+def test_a_night_as_of_a_time_and_without_the_forgotten_is_the_local_one(sources, tmp_path):
+    gone = pl.read_parquet(sources[0])["user"][0]
     for store, engine in (("here.db", "local"), ("there.db", "spark")):
-        for until in (START + DAY, START + 2 * DAY):
-            related.publish(tmp_path / store, sources[-1], **POLICY, until=until, engine=engine)
+        related.publish(tmp_path / store, sources[-1], **POLICY, until=START + DAY)
+        related.forget(tmp_path / store, gone)
+        made = related.publish(tmp_path / store, sources[-1], **POLICY, until=START + 2 * DAY, engine=engine)
+        assert made.kept_out == 1
     here, there = (related.export(tmp_path / store).to_polars() for store in ("here.db", "there.db"))
     assert here.equals(there)
 
 
 def test_what_is_refused_here_is_refused_there(sources, tmp_path):
-    related.publish(tmp_path / "lists.db", sources[0], **POLICY, engine="spark")
+    related.publish(tmp_path / "lists.db", sources[0], **POLICY)
     with pytest.raises(OptionError, match="promises less"):
         related.publish(tmp_path / "lists.db", sources[1], **{**POLICY, "delta": 0.9}, engine="spark")
     whole = pl.read_parquet(sources[1])

@@ -34,7 +34,10 @@ def schedule(ratings: Ratings, protocol: ProtocolOptions) -> list[int]:
         raise InputError("there are no ratings to simulate with")
     ordered = np.sort(ratings.times)
     shares = np.arange(protocol.initial, 100.0 + 1e-9, protocol.gap)
-    places = np.maximum(np.ceil(shares / 100.0 * len(ordered) - 1e-9).astype(np.int64), 1) - 1
+    counts = np.ceil(shares / 100.0 * len(ordered) - 1e-9).astype(
+        np.int64
+    )  # rounding adds a rating where there are many
+    places = np.clip(counts, 1, len(ordered)) - 1
     times: list[int] = np.unique(ordered[places]).tolist()
     return times[: protocol.releases]
 

@@ -144,7 +144,8 @@ def _stated(file: SourceFile, options: ReadOptions) -> Plain:
 
 def _cast(kinds: Sequence[pa.DataType], column: pa.Array) -> NDArray[Any]:
     """Return a column as numbers of one of some kinds; a number that does not fit is an error of pyarrow."""
-    return (column if column.type in kinds else column.cast(kinds[0])).to_numpy()
+    numbers: NDArray[Any] = np.from_dlpack(column if column.type in kinds else column.cast(kinds[0]))
+    return numbers  # pyarrow's `to_numpy` would import pandas
 
 
 def _span(described: Any, column: int) -> Span:
@@ -181,7 +182,7 @@ def _in_seconds(kind: pa.DataType, span: Span) -> tuple[Callable[[Any], NDArray[
 
 
 def _divided(unit: int, column: pa.Array) -> NDArray[np.int64]:
-    whole: NDArray[np.int64] = column.cast(pa.int64()).to_numpy()
+    whole: NDArray[np.int64] = _cast((pa.int64(),), column)
     return whole if unit == 1 else whole // unit
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.threads import in_shares, n_threads
 from recloak._related.model import Holders, ListRelease, breach, populations
 from recloak._related.options import BoundOptions
@@ -20,8 +21,14 @@ from recloak._related.verifier.set_search import NO_LIMIT, sets_of, worst_of_all
 def first_seen(holders: Holders) -> NDArray[np.int64]:
     """Return the time of each user's first rating."""
     first = np.full(holders.n_users, np.iinfo(np.int64).max)
-    np.minimum.at(first, holders.users, holders.times)
+    _first_seen(holders.users, holders.times, first)
     return first
+
+
+@njit(cache=True)
+def _first_seen(users, times, first):  # type: ignore[no-untyped-def]
+    for p in range(len(users)):
+        first[users[p]] = min(first[users[p]], times[p])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
