@@ -32,7 +32,8 @@ def __getattr__(name: str) -> object:
     elif name == "__version__":
         found = _importlib.import_module("importlib.metadata").version("recloak")
     else:
-        raise AttributeError(f"module 'recloak' has no attribute {name!r}")
+        hint = _importlib.import_module("recloak._core.spelling").did_you_mean(name, __all__)
+        raise AttributeError(f"module 'recloak' has no attribute {name!r}{hint}", name=name)
     globals()[name] = found
     return found
 

@@ -1,5 +1,6 @@
 """Compiled kernels that an older version left behind are compiled again."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -22,8 +23,8 @@ print(double({name}(4)), sum(double.stats.cache_misses.values()))
 
 def run(folder: Path, name: str) -> str:
     (folder / "old_kernels.py").write_text(SOURCE.format(name=name))
-    told = [sys.executable, "-c", "import old_kernels"]
-    return subprocess.run(told, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+    told, env = [sys.executable, "-c", "import old_kernels"], {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
+    return subprocess.run(told, cwd=folder, env=env, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_a_type_that_was_renamed_since_does_no_harm(tmp_path):

@@ -26,6 +26,11 @@ WRONG: list[tuple[Any, str]] = [
     (lambda: ANY.audit(RATINGS, RATINGS), "a release must be its folder or a recloak.Release, got Ratings"),
     (lambda: ANY.evaluate(RATINGS, 5, probe=TABLE), "a release must be its folder or a recloak.Release, got int"),
     (lambda: ANY.evaluate(RATINGS, holdout="0.1"), "holdout must lie between 0 and 1, got '0.1'"),
+    (lambda: ANY.publish(RATINGS, mode="paded"), "got 'paded'; did you mean 'padded'?"),
+    (lambda: ANY.publish(RATINGS, engine="sparc"), "got 'sparc'; did you mean 'spark'?"),
+    (lambda: ANY.read(TABLE, values="count"), "got 'count'; did you mean 'counts'?"),
+    (lambda: ANY.audit(RATINGS, RELEASE, gates=["scorboard<1"], **FEW), "; did you mean 'scoreboard'?"),
+    (lambda: ANY.audit(RATINGS, RELEASE, accept=["membrship"], **FEW), "; did you mean 'membership'?"),
     (lambda: ANY.verify(5), "a release must be its folder or a recloak.Release, got int"),
     (lambda: ANY.verify(RELEASE, k="5"), "k must be a whole number, got '5'"),
     (lambda: ANY.verify(RELEASE, k=2.5), "k must be a whole number, got 2.5"),
@@ -137,3 +142,30 @@ def test_a_notebook_shows_one_line_of_counts_of_what_has_no_page():
     )
     for value in values:
         assert str(value._repr_html_()).startswith(f"<p><code>&lt;{type(value).__name__}: ")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: ANY.publish(RATINGS, mod="pure"),
+            "unexpected keyword argument 'mod'; did you mean 'mode'?",
+        ),
+        (lambda: ANY.related.build(RATINGS, similarty="cosine"), "'similarty'; did you mean 'similarity'?"),
+        (lambda: ANY.mentions.identify(TABLE, TABLE, zzz=1), "identify() got an unexpected keyword argument 'zzz'"),
+    ],
+)
+def test_a_misspelt_keyword_is_named_with_the_nearest_one(call, message):
+    with pytest.raises(TypeError) as raised:
+        call()
+    assert str(raised.value).endswith(message)
+
+
+@pytest.mark.parametrize(("module", "name", "meant"), [(ANY, "publsh", "publish"), (ANY.related, "bild", "build")])
+def test_a_misspelt_name_is_told_with_the_nearest_one(module, name, meant):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'; did you mean '{meant}'"):
+        getattr(module, name)
+
+
+def test_public_functions_can_be_sent_to_other_processes():
+    assert pickle.loads(pickle.dumps(recloak.publish)) is recloak.publish

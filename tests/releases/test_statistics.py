@@ -88,7 +88,7 @@ def test_what_the_promise_leaves_out_is_said(ratings, tmp_path, caplog, scale):
     levels = pl.read_csv(tmp_path / "out" / "statistics_ratings.csv")["rating"].unique().sort()
     assert levels[-1] == (6.5 if scale is None else 7)  # whatever epsilon is
     assert (levels[1] - levels[0]) == 0.5  # a scale that is given has its ends, not its steps
-    assert ("(--scale LOW,HIGH)" in caplog.text) == (scale is None)
+    assert ("(scale=...)" in caplog.text) == (scale is None)
     assert "one rating between the steps shows" in caplog.text
     assert "Publishing statistics of the same people again spends epsilon again." in caplog.text
     for file in ("README.md", "manifest.json"):

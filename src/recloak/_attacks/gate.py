@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from recloak._attacks.model import Outcome
 from recloak._core.errors import OptionError
+from recloak._core.spelling import did_you_mean
 
 _SYNTAX = re.compile(r"^\s*([a-z][a-z0-9-]*)\s*(?:@\s*(\d+)\s*)?<\s*([0-9.]+)\s*$")
 
@@ -57,8 +58,9 @@ def named_by(gate: Gate, outcomes: Iterable[Outcome]) -> list[Outcome]:
     outcomes = list(outcomes)
     named = [one for one in outcomes if one.name == gate.name and gate.known in (None, one.known)]
     if not named:
-        names = ", ".join(dict.fromkeys(one.name for one in outcomes))
-        raise OptionError(f"the gate {gate} names an attack that is not run; those that are: {names}")
+        names = list(dict.fromkeys(one.name for one in outcomes))
+        hint = did_you_mean(gate.name, names) if gate.name not in names else ""
+        raise OptionError(f"the gate {gate} names an attack that is not run; those that are: {', '.join(names)}{hint}")
     return named
 
 
@@ -90,7 +92,8 @@ def require_acceptable(names: Iterable[str], outcomes: Iterable[Outcome]) -> tup
     by_name, accepted = {one.name: one for one in outcomes}, tuple(dict.fromkeys(names))
     for name in accepted:
         if name not in by_name:
-            raise OptionError(f"accept names an attack that is not run: {name}; those that are: {', '.join(by_name)}")
+            those = f"those that are: {', '.join(by_name)}{did_you_mean(name, by_name)}"
+            raise OptionError(f"accept names an attack that is not run: {name}; {those}")
         if by_name[name].identifies:
             raise OptionError(f"accept cannot name {name}: that nobody is named above 1/k is what the release promises")
     return accepted

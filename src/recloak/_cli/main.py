@@ -66,7 +66,7 @@ class _TerminalHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         hint = "" if self.debug or not record.exc_info else " (recloak --debug shows where)"
-        click.echo(f"recloak: {record.levelname.lower()}: {record.getMessage()}{hint}", err=True)
+        click.echo(f"recloak: {record.levelname.lower()}: {as_flags(record.getMessage())}{hint}", err=True)
         if self.debug and record.exc_info:
             click.echo("".join(traceback.format_exception(*record.exc_info)), err=True, nl=False)
 

@@ -9,7 +9,6 @@ flags, their texts and their defaults from the same fields, so that both always 
 """
 
 import dataclasses
-import difflib
 import math
 import operator
 import types
@@ -19,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from recloak._core.errors import OptionError
+from recloak._core.spelling import did_you_mean
 
 
 def option(
@@ -84,7 +84,8 @@ class Options:
         known = [declared.name for declared in dataclasses.fields(cls)]
         for name in values:
             if name not in known:
-                raise OptionError(f"there is no option {name!r}{_suggestion(name, known)}")
+                hint = did_you_mean(name, known) or f"; there are: {', '.join(known)}"
+                raise OptionError(f"there is no option {name!r}{hint}")
         return cls(**values)
 
     def to_mapping(self) -> dict[str, Any]:
@@ -94,11 +95,6 @@ class Options:
     def replace(self, **changes: Any) -> Self:
         """Return the same options with some changed."""
         return type(self).from_mapping({**self.to_mapping(), **changes})
-
-
-def _suggestion(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(known)}"
 
 
 def whole_number(name: str, value: Any) -> int:
@@ -141,7 +137,8 @@ def _check(name: str, value: Any, rules: Mapping[str, Any]) -> None:
         return
     choices = rules.get("choices")
     if choices is not None and value not in choices:
-        raise OptionError(f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}")
+        hint = did_you_mean(value, choices)
+        raise OptionError(f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}{hint}")
     if isinstance(value, float) and math.isnan(value):
         raise OptionError(f"{name} must be a number, got nan")
     low, high, above = rules.get("at_least"), rules.get("at_most"), rules.get("above")

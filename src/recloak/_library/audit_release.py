@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recloak._attacks.options import AuditOptions
 from recloak._core.files import sha256_of
+from recloak._core.spelling import suggests_keywords
 from recloak._library.arguments import several
 from recloak._library.opened_releases import folder_of, open_release, open_second, require_folders
 from recloak._library.sources import as_ratings, origin_of
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from recloak._report.page import Page
 
 
+@suggests_keywords
 def audit(
     source: RatingsLike,
     release: ReleaseLike,

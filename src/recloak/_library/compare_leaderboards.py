@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from recloak._core.errors import OptionError
+from recloak._core.spelling import suggests_keywords
 from recloak._evaluation.options import FidelityOptions
 from recloak._library.arguments import diversity_text
 from recloak._library.evaluate_release import refuse_idle, trial_of
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from recloak._report.page import Page
 
 
+@suggests_keywords
 def fidelity(
     source: RatingsLike,
     release: ReleaseLike | None = None,

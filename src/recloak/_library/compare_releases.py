@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recloak._core.errors import OptionError
+from recloak._core.spelling import suggests_keywords
 from recloak._evaluation.options import FrontierOptions
 from recloak._library.arguments import several
 from recloak._library.sources import Source, as_ratings, as_source, origin_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _LARGEST_BUDGET = 500.0  # beyond, the accountant's numbers overflow, and nothing is promised any more
 
 
+@suggests_keywords
 def frontier(
     source: RatingsLike,
     *,
@@ -113,7 +115,7 @@ def _opened(keep: PathLike, files: Source | None, options: FrontierOptions, give
     kept = open_kept_points(Path(keep), about, seed=rng.seed if given else None, fresh_seed=rng.seed)
     if kept.why_discarded:
         sentence = f"{kept.file}: the points kept there {kept.why_discarded}; all are measured again"
-        warnings.warn(sentence, UserWarning, stacklevel=3)
+        warnings.warn(sentence, UserWarning, stacklevel=4)
     return kept
 
 

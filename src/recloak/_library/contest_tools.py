@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from recloak._contest.options import ContestOptions
 from recloak._core.errors import OptionError
+from recloak._core.spelling import suggests_keywords
 from recloak._library.arguments import as_path, diversity_text
 from recloak._releases.options import PublishOptions
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from recloak._releases.model.release_format import Diversity
 
 
+@suggests_keywords
 def prepare(
     source: RatingsLike,
     out: PathLike,
@@ -104,6 +106,7 @@ def prepare(
     return make(explicit_ratings(source, "contest prepare"), *folders, made, options, seed_or_rng(seed, rng))
 
 
+@suggests_keywords
 def score(
     submission: PathLike,
     private: PathLike,
@@ -178,6 +181,7 @@ def score(
     return SubmissionScore(team=team, told=shown, improved=improved)
 
 
+@suggests_keywords
 def final(submissions: Mapping[str, PathLike], private: PathLike) -> Standings:
     """Return the order of the teams on the half that decides, without any score.
 
@@ -222,6 +226,7 @@ def final(submissions: Mapping[str, PathLike], private: PathLike) -> Standings:
     return standings(errors)
 
 
+@suggests_keywords
 def board(store: PathLike) -> Board:
     """Return the public board: one line per team, the best first.
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from recloak._core.errors import OptionError
+from recloak._core.spelling import did_you_mean
 from recloak._library.sources import Source, as_source
 
 ENGINES = ("local", "spark")
@@ -13,7 +14,7 @@ ENGINES = ("local", "spark")
 def on_spark(engine: str, master: str | None, conf: Sequence[str]) -> bool:
     """Return whether Spark is asked for; raise for Spark's options without Spark."""
     if engine not in ENGINES:
-        raise OptionError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+        raise OptionError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}{did_you_mean(engine, ENGINES)}")
     if engine == "local" and (master is not None or conf):
         raise OptionError("master=... and conf=... are for engine='spark'")
     return engine == "spark"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from recloak._core.errors import OptionError
+from recloak._core.spelling import suggests_keywords
 from recloak._evaluation.options import EvaluateOptions
 from recloak._library.arguments import diversity_text
 from recloak._library.engines import on_spark, require_files, spark_session
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from recloak._report.page import Page
 
 
+@suggests_keywords
 def evaluate(
     source: RatingsLike,
     release: ReleaseLike | None = None,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recloak._core.errors import OptionError
+from recloak._core.spelling import suggests_keywords
 from recloak._library.arguments import as_path
 from recloak._library.load_release import LoadedRelease, load
 
@@ -17,6 +18,7 @@ _ROW_BYTES = {".parquet": 5.0, ".csv": 18.0}  # measured on releases of several 
 _MOST_BYTES = "2GB"
 
 
+@suggests_keywords
 def expand(
     release: PathLike | LoadedRelease,
     out: PathLike,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from recloak._core.files import written_file
 from recloak._core.results import Result, counted, plural, table_of
+from recloak._core.spelling import suggests_keywords
 from recloak._library.engines import on_spark, require_files, spark_session
 from recloak._library.sources import Origin, as_ratings, origin_of
 from recloak._ratings.options import ExposureOptions
@@ -88,6 +89,7 @@ class Inspection(Result):
             aside.write_text(text, encoding="utf-8")
 
 
+@suggests_keywords
 def inspect(
     source: RatingsLike,
     *,

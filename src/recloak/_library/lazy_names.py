@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from recloak._core.spelling import did_you_mean
+
 
 def lazy_names(file: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a module whose names its stub (``.pyi``) lists."""
@@ -15,7 +17,8 @@ def lazy_names(file: str) -> tuple[list[str], Callable[[str], Any], Callable[[],
 
     def find(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module 'recloak.{stub.stem}' has no attribute {name!r}")
+            hint = did_you_mean(name, homes)
+            raise AttributeError(f"module 'recloak.{stub.stem}' has no attribute {name!r}{hint}", name=name)
         return getattr(importlib.import_module(homes[name]), name)
 
     return sorted(homes), find, lambda: sorted(homes)

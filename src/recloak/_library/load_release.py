@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from recloak._core.errors import InputError
 from recloak._core.results import Tabular, counted, plural
+from recloak._core.spelling import suggests_keywords
 from recloak._library.arguments import as_path
 
 if TYPE_CHECKING:
@@ -190,6 +191,7 @@ def _require_room(n_cells: int) -> None:
         )
 
 
+@suggests_keywords
 def load(folder: PathLike) -> LoadedRelease:
     """Open a released folder for reading, in whatever layout it was written.
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from recloak._core.errors import InputError, SourceError
 from recloak._core.options import whole_number
+from recloak._core.spelling import suggests_keywords
 from recloak._library.pages import drawn_by
 from recloak._library.sources import as_ratings, origin_of
 from recloak._mentions.found_mentions import find_mentions, popularity_of
@@ -30,6 +31,7 @@ _TITLE_FILES = ("movies.csv", "movies.dat", "books.csv", "titles.csv", "items.cs
 _RATING_FILES = ("ratings.csv", "ratings.csv.gz", "ratings.dat", "ratings.parquet", "u.data")
 
 
+@suggests_keywords
 def exposure(
     ratings: TableLike,
     posts: TableLike | Sequence[str],
@@ -93,7 +95,7 @@ def _dump(public: Any, titles: Any) -> tuple[Any, Any]:
     """Return the ratings and the title list of a dump; a folder is looked into for both."""
     if not isinstance(public, str | os.PathLike) or not Path(public).is_dir():
         if titles is None:
-            raise InputError("a public dump that is no folder needs titles=... (--titles)")
+            raise InputError("a public dump that is no folder needs titles=...")
         return public, titles
     folder = Path(public)
     listed = titles if titles is not None else _first(folder, _TITLE_FILES, "*.item", "title list")

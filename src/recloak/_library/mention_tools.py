@@ -12,6 +12,7 @@ from recloak._core.errors import InputError, OptionError
 from recloak._core.options import whole_number
 from recloak._core.randomness import Rng, seed_or_rng
 from recloak._core.results import counted, plural
+from recloak._core.spelling import suggests_keywords
 from recloak._library.arguments import several, share
 from recloak._library.pages import drawn_by
 from recloak._library.sources import as_ratings, origin_of
@@ -50,6 +51,7 @@ class Advisor:
         return counted(self, plural(ratings.n_users, "user"), plural(ratings.n_items, "item"), kind)
 
 
+@suggests_keywords
 def find(
     posts: TableLike | Sequence[str],
     titles: TableLike,
@@ -113,6 +115,7 @@ def find(
     return find_mentions(post_table, title_list, popularity=by_item, domain=domain, aliases=named)
 
 
+@suggests_keywords
 def identify(
     source: RatingsLike,
     mentions: TableLike,
@@ -183,6 +186,7 @@ def identify(
     return replace(result, draw=_drawn_by(identify_page, source, mentions))
 
 
+@suggests_keywords
 def defend(
     source: RatingsLike,
     mentions: TableLike,
@@ -255,6 +259,7 @@ def _draw(make: Callable[..., Page], name: str, files: tuple[str, ...], result: 
     return drawn_by(make, source=name, provenance=provenance)(result, head)
 
 
+@suggests_keywords
 def prepare_advisor(
     source: RatingsLike,
     *,
@@ -308,6 +313,7 @@ def prepare_advisor(
     return Advisor(advisor_index.prepare_advisor(ratings, options, guard=guard, mentions=taught))
 
 
+@suggests_keywords
 def advise(
     advisor: Advisor | RatingsLike,
     user: Item,

@@ -11,6 +11,7 @@ from recloak._core import stopping
 from recloak._core.errors import OptionError
 from recloak._core.logger import log
 from recloak._core.options import require_on_spark
+from recloak._core.spelling import suggests_keywords
 from recloak._library.arguments import as_path, diversity_text
 from recloak._library.engines import on_spark, require_files, spark_session
 from recloak._library.sources import as_ratings, as_source
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from recloak._releases.release import Release
 
 
+@suggests_keywords
 def publish(
     source: RatingsLike,
     out: PathLike | None = None,
@@ -213,7 +215,7 @@ def _warn_of_limits(source: RatingsLike, ratings: Ratings) -> None:
     files = as_source(source)
     if ratings.kind.varies and (files is None or files.options.scale is None):
         log.info(
-            "Statistics take the scale of ratings as known, but without a given one (--scale LOW,HIGH) one person's "
+            "Statistics take the scale of ratings as known, but without a given one (scale=...) one person's "
             "rating can change its ends and show there."
         )
     if ratings.kind.varies:

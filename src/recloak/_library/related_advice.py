@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recloak._core.randomness import Rng, seed_or_rng
+from recloak._core.spelling import suggests_keywords
 from recloak._evaluation import list_advice
 from recloak._evaluation.list_advice import DELTAS, HORIZONS, ListAdvice
 from recloak._library.arguments import several
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from recloak._library.sources import RatingsLike
 
 
+@suggests_keywords
 def advise(
     source: RatingsLike,
     *,

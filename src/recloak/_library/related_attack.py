@@ -15,6 +15,7 @@ from recloak._attacks.passive import PassiveCurve
 from recloak._attacks.yields import Observation
 from recloak._core.randomness import Rng, seed_or_rng
 from recloak._core.results import Tabular, counted, plural
+from recloak._core.spelling import suggests_keywords
 from recloak._library.arguments import at_least
 from recloak._library.related_arguments import HistoryLike, opened
 from recloak._library.sources import as_ratings
@@ -82,6 +83,7 @@ class PassiveAttack(Tabular):
         return {**curves, "observers": [one.to_json() for one in self.observers]}
 
 
+@suggests_keywords
 def attack(
     history: HistoryLike,
     source: RatingsLike,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recloak._core.errors import InputError
 from recloak._core.randomness import Rng, seed_or_rng
+from recloak._core.spelling import suggests_keywords
 from recloak._library.arguments import at_least
 from recloak._library.engines import on_spark, require_files, spark_session
 from recloak._library.related_arguments import HistoryLike, Window, bound_of, opened
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from recloak._library.sources import RatingsLike
 
 
+@suggests_keywords
 def verify(
     history: HistoryLike,
     source: RatingsLike,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from recloak._core.spelling import suggests_keywords
 from recloak._library.engines import on_spark, require_files, spark_session
 from recloak._library.related_arguments import HistoryLike, Moment, Window, as_seconds, bound_of, opened
 from recloak._library.sources import Source, as_ratings
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from recloak._library.sources import RatingsLike, Table
 
 
+@suggests_keywords
 def build(
     source: RatingsLike,
     *,
@@ -93,6 +95,7 @@ def _build_on_spark(
         return named_lists(similar_items.nearest(spark, blocks, top, options), blocks.item_ids)
 
 
+@suggests_keywords
 def publish(
     history: HistoryLike,
     source: RatingsLike,
@@ -225,6 +228,7 @@ def _given_lists(given: Table | RelatedLists | str | os.PathLike[str], item_ids:
     return lists_from_table(as_polars(given), item_ids)
 
 
+@suggests_keywords
 def export(history: HistoryLike, *, release: int | str | None = None) -> RelatedLists:
     """Return the published lists of a history, and nothing that is not public.
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from recloak._core.randomness import Rng, seed_or_rng
+from recloak._core.spelling import suggests_keywords
 from recloak._library.pages import drawn_by
 from recloak._library.related_arguments import HistoryLike, opened
 from recloak._library.related_attack import attack
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from recloak._library.sources import RatingsLike
 
 
+@suggests_keywords
 def report(
     history: HistoryLike,
     source: RatingsLike | None = None,

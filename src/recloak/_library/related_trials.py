@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from recloak._core.randomness import Rng, seed_or_rng
+from recloak._core.spelling import suggests_keywords
 from recloak._library.related_arguments import HistoryLike, Window, bound_of, opened
 from recloak._library.sources import as_ratings
 from recloak._related import simulation
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from recloak._library.sources import RatingsLike
 
 
+@suggests_keywords
 def simulate(
     source: RatingsLike,
     *,

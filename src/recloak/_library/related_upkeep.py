@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 
 from recloak._core.errors import OptionError
+from recloak._core.spelling import suggests_keywords
 from recloak._library.related_arguments import HistoryLike, opened
 from recloak._related import erased_people, history_checks
 from recloak._related.erased_people import EraseKey
 from recloak._related.history_checks import Forgotten, Pruned
 
 
+@suggests_keywords
 def forget(
     history: HistoryLike, user: int | str, *, keep_out: bool = True, key: str | os.PathLike[str] | None = None
 ) -> Forgotten:
@@ -53,6 +55,7 @@ def forget(
         return history_checks.forget(store, user, EraseKey.of(store, key) if keep_out else None)
 
 
+@suggests_keywords
 def readmit(
     history: HistoryLike,
     user: int | str | None = None,
@@ -97,6 +100,7 @@ def readmit(
         return erased_people.readmit(store, user, EraseKey.of(store, key))
 
 
+@suggests_keywords
 def prune(history: HistoryLike) -> Pruned:
     """Delete the releases that lie before the horizon of the last one; their holdings stay known.
 

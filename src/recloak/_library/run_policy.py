@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from recloak._core.errors import OptionError
 from recloak._core.results import Result, counted, table_of
+from recloak._core.spelling import suggests_keywords
 from recloak._library.arguments import as_path
 from recloak._policy.policy import Policy
 
@@ -74,6 +75,7 @@ class Run(Result):
         return table_of({"step": name, "found": one.get("summary", "")} for name, one in self.steps.items())
 
 
+@suggests_keywords
 def run(
     policy: Policy | PathLike,
     source: RatingsLike,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recloak._core.errors import InputError, OptionError
 from recloak._core.results import counted
+from recloak._core.spelling import suggests_keywords
 from recloak._ratings.options import ReadOptions
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ def _ends(scale: ScaleLike | None) -> str | None:
     return ",".join(repr(end if isinstance(end, int) else float(end)) for end in ends)
 
 
+@suggests_keywords
 def read(
     source: RatingsLike,
     *,

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, overload
 
 from recloak._core.errors import OptionError
+from recloak._core.spelling import suggests_keywords
 from recloak._ratings.synthetic.options import FileOptions, MentionOptions, SynthOptions
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def synth(
     mentioners: float = 0.05, rated: float = 0.82, exponent: float = 1.8, popularity_power: float = 0.5,
     lag: float = 7.0, linked: float = 1.0, seed: int | None = None, rng: Rng = None,
 ) -> SyntheticFiles: ...  # fmt: skip
+@suggests_keywords
 def synth(
     out: PathLike | None = None,
     *,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from recloak._core.calendar_day import today
 from recloak._core.errors import OptionError
+from recloak._core.spelling import suggests_keywords
 from recloak._library.arguments import at_least, diversity_text
 from recloak._library.certify_release import require_certificate_place, with_signature, write_certificate
 from recloak._library.engines import on_spark, require_files, spark_session
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from recloak._releases.model.release_format import Diversity, Verdict
 
 
+@suggests_keywords
 def verify(
     release: ReleaseLike,
     *,

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.errors import OptionError
+from recloak._core.spelling import did_you_mean
 from recloak._mentions.identification_kernels import in_parts, standings
 from recloak._mentions.model import Mentions, Standing
 from recloak._mentions.options import IdentifyOptions
@@ -84,7 +85,9 @@ def rank_targets(name: str, candidates: Candidates, mentions: Mentions, options:
             take_unknown=options.unsaid == "any",
         )
     else:
-        raise OptionError(f"algorithm must be one of {', '.join(ALGORITHMS)}, got {name!r}")
+        raise OptionError(
+            f"algorithm must be one of {', '.join(ALGORITHMS)}, got {name!r}{did_you_mean(name, ALGORITHMS)}"
+        )
     return Standing(counts[:, 0], counts[:, 1])
 
 

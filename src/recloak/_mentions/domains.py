@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from recloak._core.errors import OptionError
+from recloak._core.spelling import did_you_mean
 from recloak._mentions.text import fold_all, words_in
 from recloak._ratings.column_roles import fold
 
@@ -72,7 +73,7 @@ def _domain(name: str, words: dict[str, Any]) -> Domain:
 def domain_named(name: str) -> Domain:
     """Return a pack by its name; raise OptionError if there is none."""
     if name not in domains():
-        raise OptionError(f"domain must be one of {', '.join(domains())}, got {name!r}")
+        raise OptionError(f"domain must be one of {', '.join(domains())}, got {name!r}{did_you_mean(name, domains())}")
     return domains()[name]
 
 

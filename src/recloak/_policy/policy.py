@@ -18,7 +18,6 @@ file, the key and the rule.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import os
@@ -33,6 +32,7 @@ from recloak._attacks.gate import parse_gate
 from recloak._attacks.registry import attacks
 from recloak._core.errors import OptionError, SourceError
 from recloak._core.results import counted
+from recloak._core.spelling import did_you_mean
 from recloak._policy.options import PRESETS, AuditPlan, EvaluatePlan, changed
 from recloak._policy.review import Review
 from recloak._releases.options import FACTORS, PublishOptions, StatisticsOptions, WriteOptions
@@ -165,9 +165,8 @@ def _split(section: dict[str, Any], file: str) -> list[dict[str, Any]]:
 def _require_keys(found: Mapping[str, Any], known: tuple[str, ...], file: str, where: str) -> None:
     for key in found:
         if key not in known:
-            near = difflib.get_close_matches(key, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
-            raise SourceError(f"key {where}{key}: there is no such key; {hint}", file=file)
+            hint = did_you_mean(key, known) or f"; there are: {', '.join(known)}"
+            raise SourceError(f"key {where}{key}: there is no such key{hint}", file=file)
 
 
 def _made(kind: Any, values: dict[str, Any], section: str, file: str) -> Any:
