@@ -4,7 +4,7 @@ The attacker writes down, from the release alone, a sentence that is true of har
 person in the data. Of a pure row: "all my items are in this row". Of a padded row: "my ratings agree with what ratings
 added to this row", beyond what one person in 10 n reaches by chance. Either may add "and my coin, which shows heads one
 time in k, does". A sentence as rare that says nothing is true of exactly one of n people about one time in eleven: the
-baseline.
+baseline. Of a row that lacks items he also names a few of them (`item_sentences`), which is all that a drawn row tells.
 """
 
 import math
@@ -17,14 +17,17 @@ from scipy.special import ndtri
 
 from recloak._attacks.attack import Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings
-from recloak._attacks.model import Hits, Public, expected_share
+from recloak._attacks.item_sentences import Crowd, Rows, Told, tell
+from recloak._attacks.model import Hits, Line, Public, expected_share
 from recloak._attacks.public_columns import item_means
 from recloak._attacks.released_cells import rows_of
 from recloak._attacks.table_fit import fit_of
 from recloak._ratings.model import Ratings
 
 RARITY = 0.1  # people expected to fit a sentence by chance
-_ROWS, _MOST_PEOPLE = 120, 20_000
+_ROWS, _MOST_PEOPLE = 300, 20_000
+_ITEM_ROWS = 1000
+_OF_DRAWN, _OF_SHARED = 2, 1  # items in a sentence about a row
 _STRICTER = (1.0, 1.3, 1.7, 2.2, 3.0)
 
 
@@ -99,8 +102,40 @@ def _padded(public: Public, people: _People, profiles: NDArray[np.int64]) -> NDA
 
 
 def _run(given: AttackInput) -> Findings:
-    hits = isolated(given.public_release(), given.ratings, given.randomness.stream("singling out"), given.k)
-    return Findings(hits, baseline=RARITY * math.exp(-RARITY))
+    public, stream = given.public_release(), given.randomness.stream("singling out")
+    if given.release is not None and given.release.drawn is not None:
+        told = _by_items(_drawn_rows(given.release.drawn.rows, stream), _OF_DRAWN, given)
+        gained = max(told.share.rate - told.baseline, 0.0) / max(1 - told.baseline, 1e-9)
+        details = {"people_a_sentence_fits": float(np.median(told.fits)), "gained": gained}
+        return Findings(Hits(told.share, control=told.control, details=details), baseline=told.baseline)
+    hits, usual = isolated(public, given.ratings, stream, given.k), RARITY * math.exp(-RARITY)
+    if public.is_complete:
+        return Findings(hits, baseline=usual)
+    told = _by_items(_shared_rows(public, stream), _OF_SHARED, given)
+    return Findings(hits, baseline=usual, lines=(Line("rarest_item", told.share, told.baseline),))
+
+
+def _by_items(rows: Rows, n: int, given: AttackInput) -> Told:
+    return tell(rows, n, Crowd.of(given.ratings), _strangers(given), given.randomness.stream("items of a row"))
+
+
+def _strangers(given: AttackInput) -> Crowd | None:
+    """Return as many people who are not in the release as are in it, for fewer would be told apart more easily."""
+    outside, n_users = given.held_out, given.ratings.n_users
+    if outside is None or outside.n_users < n_users:
+        return None
+    chosen = given.randomness.stream("strangers").permutation(outside.n_users)[:n_users]
+    return Crowd.outside(outside, given.ratings.n_items, chosen)
+
+
+def _drawn_rows(rows: Ratings, stream: np.random.Generator) -> Rows:
+    chosen = stream.permutation(rows.n_users)[:_ITEM_ROWS]
+    return Rows(tuple(rows.items[rows.row(int(row))] for row in chosen), rows.popularity)
+
+
+def _shared_rows(public: Public, stream: np.random.Generator) -> Rows:
+    table = rows_of(public, stream.permutation(public.n_profiles)[:_ITEM_ROWS])
+    return Rows(tuple(np.flatnonzero(~np.isnan(row)) for row in table), np.diff(public.indptr))
 
 
 ATTACK = Attack(
@@ -115,6 +150,7 @@ ATTACK = Attack(
     criterion="singling-out",
     actor="public",
     run=_run,
-    details={"people_a_sentence_fits": ""},
+    details={"people_a_sentence_fits": "", "gained": "Gained over the baseline, of what is there to gain"},
+    drawn_rows=True,
     order=78,
 )
