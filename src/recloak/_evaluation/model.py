@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,7 +103,7 @@ class Evaluation(Result):
     seed: int | None = None
 
     @classmethod
-    def of_target(cls, accuracy: Accuracy) -> Evaluation:
+    def of_target(cls, accuracy: Accuracy) -> Self:
         """Return an evaluation in which only the target deviation was measured."""
         return cls(accuracy, Accuracy(None, None, 0.0, 0), SelfRank({}, float("nan"), (), 0, 0), {}, {})
 
@@ -173,10 +173,12 @@ class UseEvaluation(Evaluation):
 
     def to_json(self) -> dict[str, Any]:
         """Return the evaluation in the form that the command line prints."""
+        held_out = {"n": self.target_deviation.n, "in_own_row": self.target_deviation.coverage}
+        told = {"values": self.values, "not_applicable": list(NOT_APPLICABLE), "held_out": held_out}
+        if not self.recommenders:  # only this was measured, as on Spark
+            return told
         return {
-            "values": self.values,
-            "not_applicable": list(NOT_APPLICABLE),
-            "held_out": {"n": self.target_deviation.n, "in_own_row": self.target_deviation.coverage},
+            **told,
             "n_items": self.n_items,
             "recommenders": {name: _rankings(sides) for name, sides in self.recommenders.items()},
             "baselines": _rankings(self.baselines),

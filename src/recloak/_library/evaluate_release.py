@@ -75,7 +75,8 @@ def evaluate(
     k, mode, grid, labels, min_raters, diversity, max_link, min_shown, decoys, boost, grouping_by, paper
         As in `publish`, for the release that ``holdout`` makes.
     engine, master, conf
-        ``"local"`` or ``"spark"``; on Spark the target deviation of a folder alone is measured.
+        ``"local"`` or ``"spark"``; on Spark the target deviation of a folder alone is measured, and of purchases and
+        plays how many held-out uses stand in a row of the own group.
     seed, rng
         Make the run repeatable: a whole number, or a numpy generator; without one a secret seed is drawn.
 
@@ -168,16 +169,20 @@ def trial_of(
 
 
 def _on_spark(release: Any, hidden: Any, probe: Any, master: str | None, conf: Sequence[str]) -> Evaluation:
-    from recloak._evaluation.model import Evaluation
+    from recloak._evaluation.model import Evaluation, UseEvaluation
+    from recloak._ratings.value_kinds import RATINGS
 
     folder = None if release is None else folder_of(release)
     if folder is None or probe is None:
         raise OptionError("engine='spark' measures the target deviation of a release in a folder on probe=...")
-    files = require_files(probe)
+    files, manifest = require_files(probe), manifest_of(release)
     with spark_session(master, conf) as spark:
-        from recloak._spark.deviations import target_deviation
+        from recloak._spark.deviations import target_deviation, uses_in_own_rows
 
-        return Evaluation.of_target(target_deviation(spark, folder, hidden, files.paths[0], files.options))
+        if (values := manifest.get("values", RATINGS.name)) == RATINGS.name:
+            return Evaluation.of_target(target_deviation(spark, folder, hidden, files.paths[0], files.options))
+        found = uses_in_own_rows(spark, folder, hidden, files.paths[0], manifest, files.options)
+        return replace(UseEvaluation.of_target(found), values=values)
 
 
 def _page(found: Evaluation, manifest: dict[str, Any], about: About) -> Page:

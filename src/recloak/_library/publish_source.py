@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,12 +16,13 @@ from recloak._library.arguments import as_path, diversity_text
 from recloak._library.engines import on_spark, require_files, spark_session
 from recloak._library.sources import as_ratings, as_source
 from recloak._releases.folder_checks import check_folders
+from recloak._releases.model.modes import MODES
 from recloak._releases.options import PadOptions, PublishOptions, StatisticsOptions, WriteOptions
 
 if TYPE_CHECKING:
     from recloak._core.randomness import Randomness, Rng
     from recloak._library.padders import Padder
-    from recloak._library.sources import PathLike, RatingsLike
+    from recloak._library.sources import PathLike, RatingsLike, Source
     from recloak._policy.policy import Policy
     from recloak._ratings.model import Ratings
     from recloak._releases.model.release_format import Diversity
@@ -164,21 +165,37 @@ def publish(
     from recloak._core.randomness import seed_or_rng
 
     generator = seed_or_rng(seed, rng)
+    making = _Making(folders, writing, options, padding, padder, counting, generator)
     if folders is not None and spark:
-        counting.require_spark()
-        session = master, tuple(conf)
-        return _on_spark(source, folders, writing, options, padding, padder, generator, session)
-    ratings = as_ratings(source)
-    layout = None if folders is None else _announced(ratings, options, writing.for_mode(options.mode), padding)
-    if counting.statistics is not None:
-        _warn_of_limits(source, ratings)
-    release = _made(ratings, options, padding, padder, counting, generator)
-    if folders is None:
-        return release
-    stopping.stop_at_checks_only()  # once the folders are in place it is too late to stop
-    release = release.named(layout, writing.format)
-    release.write(folders[0], private=folders[1], layout=layout, format=writing.format)
-    return replace(release, folder=folders[0], private=folders[1])
+        return _on_spark(making, require_files(source), master, tuple(conf))
+    return making.release(as_ratings(source), source)
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """Everything that is asked of one release."""
+
+    folders: tuple[Path, Path] | None  # public and private; None: it stays in memory
+    writing: WriteOptions
+    options: PublishOptions
+    padding: PadOptions
+    padder: Padder | None
+    counting: StatisticsOptions
+    rng: Randomness
+
+    def release(self, ratings: Ratings, source: RatingsLike) -> Release:
+        """Make the release here, and write it where folders are given."""
+        folders, options, writing = self.folders, self.options, self.writing
+        layout = None if folders is None else _announced(ratings, options, writing.for_mode(options.mode), self.padding)
+        if self.counting.statistics is not None:
+            _warn_of_limits(source, ratings)
+        made = _made(ratings, options, self.padding, self.padder, self.counting, self.rng)
+        if folders is None:
+            return made
+        stopping.stop_at_checks_only()  # once the folders are in place it is too late to stop
+        made = made.named(layout, writing.format)
+        made.write(folders[0], private=folders[1], layout=layout, format=writing.format)
+        return replace(made, folder=folders[0], private=folders[1])
 
 
 def _by_policy(
@@ -237,17 +254,26 @@ def _made(
     )  # fmt: skip
 
 
-def _on_spark(
-    source: RatingsLike, folders: tuple[Path, Path], writing: WriteOptions, options: PublishOptions,
-    padding: PadOptions, padder: Padder | None, generator: Randomness, session: tuple[str | None, tuple[str, ...]],
-) -> Release:  # fmt: skip
-    files = require_files(source)
-    writing.require_spark()
-    require_on_spark("padder", padder, ())
-    with spark_session(*session) as spark:
+def _on_spark(making: _Making, files: Source, master: str | None, conf: tuple[str, ...]) -> Release:
+    """Publish on a cluster; what is made in one place is made by the driver, of what the workers read."""
+    making.writing.require_spark()
+    require_on_spark("padder", making.padder, ())
+    folders, options, reading = making.folders, making.options, files.options
+    assert folders is not None
+    in_one_place = MODES[options.mode].is_drawn or making.counting.statistics is not None
+    with spark_session(master, conf) as spark:
+        from recloak._spark.driver_ratings import holds_ratings, ratings_in_driver
         from recloak._spark.spark_publishing import publish as publish_there
+        from recloak._spark.session import plain_errors
+        from recloak._spark.source import open_source
 
+        with plain_errors():
+            opened = open_source(spark, list(files.paths), reading, any_values=True)
+            here = in_one_place or not holds_ratings(opened, reading)
+            ratings = ratings_in_driver(opened, reading) if here else None
+        if ratings is not None:
+            return making.release(ratings, files)
         return publish_there(
-            spark, list(files.paths), folders[0], private=folders[1], writing=writing, options=options,
-            reading=files.options, rng=generator, pad_options=padding,
+            spark, opened, folders[0], private=folders[1], writing=making.writing, options=options,
+            reading=reading, rng=making.rng, pad_options=making.padding,
         )  # fmt: skip

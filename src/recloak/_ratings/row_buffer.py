@@ -77,6 +77,11 @@ class RowBuffer:
         if column is not None and fold(column) in COUNT_NAMES:
             self.count_column = column
 
+    @property
+    def value_column(self) -> str | None:
+        """What the column of the values is called, ``rating`` where its name tells nothing; None without values."""
+        return None if self._valued is False else self.count_column or "rating"
+
     def add(self, values: NDArray[np.float32], times: NDArray[np.int64] | None) -> None:
         """Add the ratings and times of a chunk whose ids were added to the numberings."""
         if len(values) and len(self._values) and (times is None) != (not len(self._times)):

@@ -60,6 +60,18 @@ def ratings_from_table(
     return _filled(rows, frame.select(pl.col(name).alias(role) for role, name in columns.items()))
 
 
+def ratings_from_rows(
+    frame: pl.DataFrame, *, column: str | None, scale: Scale | None = None, kind: str | None = None
+) -> Ratings:
+    """Make ratings from rows whose columns are named by their roles; ``column`` is what the values' was called.
+
+    Without one the source has no values, and those in the frame are left out.
+    """
+    rows = RowBuffer(scale, kind=kind)
+    rows.valued_by(column)
+    return _filled(rows, frame if column is not None else frame.drop("rating", strict=False))
+
+
 def ratings_from_columns(
     users: Any, items: Any, values: Any, times: Any = None, *, scale: Scale | None = None, kind: str | None = None
 ) -> Ratings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,18 +74,40 @@ def meaning_of(values: list[NDArray[np.float32]] | None, said: str | None, *, co
         return Meaning(COUNTS, adds_up=True)
     if values is None:
         return Meaning(PRESENCE, adds_up=True, note="no column holds a value")
-    if sum(map(len, values)) < _ENOUGH and column is None:
-        return Meaning(RATINGS, adds_up=False)
     if column is not None:
         _require_counts(values, Bounds.of_counts(column))
-    low, high = min(float(part.min()) for part in values), max(float(part.max()) for part in values)
+    return meaning_seen(Looks.of(values), column=column)
+
+
+class Looks(NamedTuple):
+    """What values look like: enough to tell ratings from counts."""
+
+    n: int
+    low: float
+    high: float
+    is_whole: bool
+    middle: float  # about the median; looked at only where all are whole
+
+    @classmethod
+    def of(cls, values: list[NDArray[np.float32]]) -> Looks:
+        """Look at values, in parts."""
+        low, high = min(float(part.min()) for part in values), max(float(part.max()) for part in values)
+        is_whole = _all_whole(values)
+        return cls(sum(map(len, values)), low, high, is_whole, _middle(values) if is_whole else 0.0)
+
+
+def meaning_seen(looks: Looks, *, column: str | None = None) -> Meaning:
+    """Decide what values mean by their looks, where nobody says it."""
+    low, high = looks.low, looks.high
+    if looks.n < _ENOUGH and column is None:
+        return Meaning(RATINGS, adds_up=False)
     if low == high:
         return Meaning(PRESENCE, adds_up=True, note=f"the value is {low:g} in every row")
-    if low >= 0 and high <= MOST_COUNT and _all_whole(values):
+    if low >= 0 and high <= MOST_COUNT and looks.is_whole:
         told = f"the values are whole numbers from {low:g} to {high:,.0f}"
         if column is not None:
             return Meaning(COUNTS, adds_up=True, note=f"{told} in the column {column!r}: read as counts ({OVERRIDE})")
-        if high >= _LONG_TAIL * max(_middle(values), 1.0):
+        if high >= _LONG_TAIL * max(looks.middle, 1.0):
             return Meaning(COUNTS, adds_up=True, note=f"{told} with a long tail: read as counts ({OVERRIDE})")
     return Meaning(RATINGS, adds_up=False)
 

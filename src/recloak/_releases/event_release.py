@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.errors import OptionError
+from recloak._core.logger import log
 from recloak._core.randomness import Randomness
 from recloak._ratings.event_values import highest_level, levels_of, shown_values, shows_propensities
 from recloak._ratings.model import Ratings
@@ -27,6 +28,7 @@ from recloak._releases.profiles import GroupMeans
 
 HOLDERS = 5  # people who must reach the highest level of counts that is shown; at least k
 _PROPENSITY_STEP = 0.005  # 200 steps from 0 to 1, so that a cell still fits into a byte
+_MOSTLY = 0.5  # share of items without factors from which the owner is warned
 _FOR_RATINGS = ("grid", "labels", "min_raters", "paper")  # options that say something about ratings only
 
 
@@ -87,12 +89,34 @@ def group_by_items(ratings: Ratings, k: int, rng: Randomness) -> Grouping:
     return grouping
 
 
+def is_rare(ratings: Ratings, k: int) -> NDArray[np.bool_]:
+    """Return which items fewer people use than two groups have."""
+    return ratings.popularity < 2 * k
+
+
+def popular_alone(ratings: Ratings, k: int) -> float | None:
+    """Return the share of items that propensities show by popularity alone, in hundredths; None of other values.
+
+    Warn where these are most items: recommenders learn next to nothing from such a release.
+    """
+    if not shows_propensities(ratings):
+        return None
+    share = float(is_rare(ratings, k).mean())
+    if share > _MOSTLY:
+        log.warning(
+            "%.0f %% of the items are used by fewer than %d people, two groups, and show nothing but their popularity "
+            "in padded rows: recommenders will learn little from them. Publish mode pure, or leave rare items out; "
+            "recloak evaluate --holdout measures what each mode keeps.", 100 * share, 2 * k,
+        )  # fmt: skip
+    return round(share, 2)
+
+
 def without_rare_factors(means: GroupMeans, ratings: Ratings, k: int) -> GroupMeans:
     """Return what is predicted for groups, with nothing but popularity for an item that fewer than two groups' use.
 
     The factors of an item that few people use point to these very people.
     """
-    rare = ratings.popularity < 2 * k
+    rare = is_rare(ratings, k)
     share = (ratings.popularity / max(ratings.n_users, 1)).astype(np.float32)
     base = np.where(rare, share, means.base).astype(np.float32)
     return means._replace(base=base, item_factors=np.ascontiguousarray(means.item_factors * ~rare))

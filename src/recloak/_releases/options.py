@@ -159,7 +159,6 @@ class StatisticsOptions(Options):
         "publish counts of the source beside the rows, with differential privacy for each person: this epsilon in all",
         above=0,
         at_most=MOST_EPSILON,
-        spark=False,
     )
 
 

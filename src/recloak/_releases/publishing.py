@@ -17,6 +17,7 @@ from recloak._releases.drawn_rows.drawn_release import make_drawn, publish_drawn
 from recloak._releases.event_release import (
     grid_for,
     group_by_items,
+    popular_alone,
     predictor_for,
     require_options,
     values_to_learn,
@@ -146,6 +147,7 @@ def make_release(
         n_ratings=int((profiles.counts * grouping.sizes).sum()),
         n_groups=grouping.n_groups,
     )
+    facts = replace(facts, popular_alone=popular_alone(ratings, options.k))
     if isinstance(profiles, SparseProfiles):
         with log.step("measure rows") as notes:
             exposure = measure_rows(profiles, ratings, grouping, rng.child("release"))

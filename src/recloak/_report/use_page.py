@@ -12,6 +12,7 @@ USE_NAMES = {
     "popularity": "popularity",
 }
 _CHEAP = 0.15  # up to this loss of nDCG a release is called useful
+_USELESS = 0.8  # from this loss on it is called useless, popularity or not
 _WORDS = {"rmse": "RMSE", "mae": "MAE"}
 
 
@@ -31,6 +32,12 @@ def use_verdict(result: UseEvaluation) -> PageVerdict:
     )
     if after <= popular:
         headline = "A recommender trained on the release ranks no better than popularity."
+        return PageVerdict("alert", "Useless for ranking", headline, text)
+    if loss > _USELESS:
+        headline = (
+            f"A recommender trained on the release keeps {percent(1 - loss)} of the nDCG@10: it shows little but "
+            "popularity. Another mode may keep more."
+        )
         return PageVerdict("alert", "Useless for ranking", headline, text)
     headline = f"Training on the release instead of the original costs {percent(max(loss, 0.0))} of the nDCG@10."
     return PageVerdict("good" if loss < _CHEAP else "caution", "Useful" if loss < _CHEAP else "Costly", headline, text)

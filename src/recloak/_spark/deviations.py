@@ -1,21 +1,27 @@
 """Target deviation on a cluster: how far held-out ratings lie from the released row of their own user.
 
+Purchases and plays have no rating to predict; there, how many held-out uses stand in a row of the own group is counted.
+
 Everything is a join: the probe with who-is-who on the user, then with the release on group (or user) and item. The
 figures are those of `_evaluation.deviation.target_deviation`.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from recloak._core.errors import SourceError
+from recloak._evaluation.fidelity.training import LIKED as USED_FROM
 from recloak._evaluation.model import Accuracy
 from recloak._ratings.options import ReadOptions
 from recloak._releases.model.release_format import TABLES
 from recloak._spark.array_cells import address
 from recloak._spark.source import open_source
+from recloak._spark.source_paths import SparkSource
 
 
 def target_deviation(
@@ -23,14 +29,40 @@ def target_deviation(
 ) -> Accuracy:
     """Predict each held-out rating by the label in its user's released row; a missing one counts as not covered."""
     folder, held_out = Path(folder), open_source(spark, probe, reading)
+    truth = _known(spark, private, held_out, sf.col("rating").alias("truth"))
+    table, name = _cells(folder)
+    return _accuracy(truth.join(spark.read.parquet(address(table)), on=[name, "item"], how="left"))
+
+
+def uses_in_own_rows(
+    spark: SparkSession, folder: str | Path, private: str | Path, probe: str, manifest: Mapping[str, Any],
+    reading: ReadOptions | None = None,
+) -> Accuracy:  # fmt: skip
+    """Count the held-out uses that stand in a row of the person's own group; a propensity must be high to count."""
+    folder, held_out = Path(folder), open_source(spark, probe, reading, any_values=True)
+    asked = _known(spark, private, held_out).dropDuplicates(["user_id", "item"])
+    table, name = _cells(folder)
+    cells = spark.read.parquet(address(table))
+    if (folder / "members.parquet").exists() and name == "user":  # rows were drawn for groups, not for people
+        members = spark.read.parquet(address(folder / "members.parquet"))
+        cells, name = cells.join(members, on="user"), "group"
+    high = manifest["scale"]["high"]
+    used = cells.where(sf.col("rating") >= sf.lit(USED_FROM * high)) if manifest["scale"]["low"] == 0 else cells
+    shown = used.select(name, "item", sf.lit(1).alias("rating")).dropDuplicates([name, "item"])
+    n, n_covered = asked.join(shown, on=[name, "item"], how="left").agg(sf.count("*"), sf.count("rating")).collect()[0]
+    if not n:
+        raise SourceError("no use of the probe belongs to a user of the release")
+    return Accuracy(None, None, n_covered / n, n)
+
+
+def _known(spark: SparkSession, private: str | Path, held_out: SparkSource, *more: Column) -> DataFrame:
+    """Return what was held out with the released names of its people."""
     mapping = Path(private) / "mapping.parquet"
     if not mapping.exists():
         raise SourceError("there is no mapping.parquet: not the private folder of a release", file=private)
     known = spark.read.parquet(address(mapping)).withColumnRenamed("user_id", "source_user")
-    columns = (sf.col("user").alias("user_id"), sf.col("item").alias("item"), sf.col("rating").alias("truth"))
-    truth = held_out.frame.select(*columns).join(known, sf.col("user_id") == sf.col("source_user"))
-    table, name = _cells(folder)
-    return _accuracy(truth.join(spark.read.parquet(address(table)), on=[name, "item"], how="left"))
+    columns = (sf.col("user").alias("user_id"), sf.col("item").alias("item"), *more)
+    return held_out.frame.select(*columns).join(known, sf.col("user_id") == sf.col("source_user"))
 
 
 def _cells(folder: Path) -> tuple[Path, str]:

@@ -15,6 +15,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import functions as sf
 
 from recloak._core.errors import InternalError, OptionError, SourceError
+from recloak._ratings.column_roles import COUNT_NAMES, fold
 from recloak._ratings.model import Scale
 from recloak._ratings.options import ReadOptions
 from recloak._ratings.reader import Reader, reader_named
@@ -22,6 +23,7 @@ from recloak._ratings.readers import first_of
 from recloak._ratings.row_buffer import SKIPPING
 from recloak._ratings.times import DATE_RULE, DAY_NUMBERS, DAY_RULE
 from recloak._ratings.value_kinds import RATINGS
+from recloak._ratings.value_meaning import Looks
 from recloak._spark.source_paths import FILE, SourcePaths, SparkSource, file_column
 from recloak._spark.source_tasks import read_in_tasks
 
@@ -32,14 +34,20 @@ _WHOLE = ("byte", "short", "integer", "long")
 _FRACTIONS = ("float", "double")
 
 
-def open_source(spark: SparkSession, source: str | Iterable[str], options: ReadOptions | None = None) -> SparkSource:
-    """Open and check a source: files and folders in any layout, by path or address."""
+def open_source(
+    spark: SparkSession, source: str | Iterable[str], options: ReadOptions | None = None, *, any_values: bool = False
+) -> SparkSource:
+    """Open and check a source: files and folders in any layout, by path or address.
+
+    ``any_values`` takes purchases and plays too; without it a source holds ratings.
+    """
     options = options or ReadOptions()
-    if options.kind not in (None, RATINGS.name):
-        raise OptionError(f"values must be {RATINGS.name} with engine='spark', got {options.values!r}")
     if options.table is not None or options.query is not None:
         raise OptionError("table=... and query=... do not go with engine='spark'")
-    options = options.replace(values=RATINGS.name)  # a source on Spark holds ratings
+    if not any_values:
+        if options.kind not in (None, RATINGS.name):
+            raise OptionError(f"values must be {RATINGS.name} here with engine='spark', got {options.values!r}")
+        options = options.replace(values=RATINGS.name)
     paths = SourcePaths.of([source] if isinstance(source, str) else [str(one) for one in source])
     try:
         first = first_of(paths.first_sample(spark), options)
@@ -63,19 +71,24 @@ def _read_by_spark(spark: SparkSession, paths: SourcePaths, options: ReadOptions
     ranks = spark.createDataFrame(list(enumerate(files)), "rank long, file string")
     placed = frame.select(*_columns(frame, roles), file_column(), place).join(sf.broadcast(ranks), "file", "left")
     checked = placed.withColumn("problem", _problem(placed.columns, options.bounds()))
-    n_rows, n_bad = _look_over(checked, paths, skip_bad=options.skip_bad)
+    n_rows, n_bad, looks = _look_over(checked, paths, skip_bad=options.skip_bad)
     kept = ["user", "item", "rating", *(["time"] if "time" in roles else [])]
     good = checked.where(sf.col("problem").isNull())
-    return SparkSource(
-        good.select(*kept, (sf.col("rank") * sf.lit(FILE) + sf.col("place")).alias("place")), n_rows, n_bad
-    )
+    rows = good.select(*kept, (sf.col("rank") * sf.lit(FILE) + sf.col("place")).alias("place"))
+    return SparkSource(rows, n_rows, n_bad, (), _value_column(roles), looks)
+
+
+def _value_column(roles: dict[str, str]) -> str | None:
+    """Return what the column of the values is called where that says that it holds counts, else ``rating``."""
+    name = roles.get("rating")
+    return name if name is None or fold(name) in COUNT_NAMES else "rating"
 
 
 def _columns(frame: DataFrame, roles: dict[str, str]) -> list[Column]:
     """Return the columns of the roles; a rating or a time that cannot be read becomes nothing, its text is kept."""
     kinds = {role: frame.schema[name].dataType.typeName() for role, name in roles.items()}
     chosen = [_id(sf.col(roles[role]), role, kinds[role]) for role in ("user", "item")]
-    rating = sf.col(roles["rating"])
+    rating = sf.col(roles["rating"]) if "rating" in roles else sf.lit(1)
     chosen += [rating.try_cast("float").alias("rating"), rating.cast("string").alias("said")]
     if "time" in roles:
         chosen.append(_seconds(sf.col(roles["time"]), kinds["time"]).alias("time"))
@@ -124,15 +137,21 @@ def _problem(columns: list[str], scale: Scale | None) -> Column:
     return sf.coalesce(*(sf.when(holds, sf.lit(rule)) for holds, rule in rules))
 
 
-def _look_over(checked: DataFrame, paths: SourcePaths, *, skip_bad: bool) -> tuple[int, int]:
+def _look_over(checked: DataFrame, paths: SourcePaths, *, skip_bad: bool) -> tuple[int, int, Looks]:
     """Count the rows and those that cannot be right, which are refused unless they are to be skipped."""
+    rating = sf.when(sf.col("problem").isNull(), sf.col("rating"))
+    seen = {
+        "low": sf.min(rating), "high": sf.max(rating), "is_whole": sf.every(rating == sf.floor(rating)),
+        "middle": sf.percentile_approx(rating, 0.5, 10_000),
+    }  # fmt: skip
     shown = sf.when(sf.col("problem").startswith("a rating"), sf.col("said"))
     row = sf.struct("rank", "place", "file", "problem", shown.alias("shown"))
     first = sf.min(sf.when(sf.col("problem").isNotNull(), row)).alias("first")
     counts = {"n_rows": "*", "n_ranked": "rank", "n_bad": "problem"}
     found = checked.agg(
-        *(sf.count(what).alias(name) for name, what in counts.items()), first, *_date_checks(checked.columns)
-    ).collect()[0]
+        *(sf.count(what).alias(name) for name, what in counts.items()), first, *_date_checks(checked.columns),
+        *(figure.alias(name) for name, figure in seen.items()),
+    ).collect()[0]  # fmt: skip
     if found.n_ranked < found.n_rows:
         raise InternalError("Spark names a file in two ways, so the order of the files is not known")
     if found.n_bad and not skip_bad:
@@ -143,7 +162,8 @@ def _look_over(checked: DataFrame, paths: SourcePaths, *, skip_bad: bool) -> tup
         raise SourceError(DAY_RULE)
     if found.n_rows == found.n_bad:
         raise SourceError("there are no ratings" + (", every row was bad" if found.n_bad else ""))
-    return found.n_rows, found.n_bad
+    looks = Looks(found.n_rows - found.n_bad, found.low, found.high, bool(found.is_whole), found.middle)
+    return found.n_rows, found.n_bad, looks
 
 
 def _date_checks(columns: list[str]) -> list[Column]:

@@ -13,6 +13,7 @@ from pyspark.sql import functions as sf
 from recloak._core.errors import SourceError
 from recloak._ratings.opened_files import SAMPLE_BYTES, Sample, SourceFile, is_packed, sample_from
 from recloak._ratings.source_files import files_of
+from recloak._ratings.value_meaning import Looks
 from recloak._spark.array_cells import address, as_pattern
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class SparkSource:
     n_rows: int
     n_skipped: int
     notes: tuple[str, ...] = ()
+    column: str | None = "rating"  # of the values, as it is called where that says what they are; None: there is none
+    looks: Looks | None = None  # of the values
 
     @property
     def has_times(self) -> bool:

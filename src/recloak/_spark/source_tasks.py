@@ -33,6 +33,7 @@ from recloak._ratings.row_buffer import SKIPPING, RowBuffer, RowProblem
 from recloak._ratings.times import odd_times
 from recloak._spark.array_cells import schema
 from recloak._spark.source_paths import FILE, SourcePaths, SparkSource, file_column
+from recloak._spark.value_counts import ValueCounts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -54,6 +55,7 @@ class _TaskRows(RowBuffer):
         self.error: SourceError | None = None
         self.has_open_quote = False
         self.texts = {"user": False, "item": False}
+        self.values = ValueCounts()
         self.latin: dict[str, set[str]] = {"user": set(), "item": set()}
 
     def refuse(self, problems: Sequence[RowProblem], error_of: Callable[[RowProblem], SourceError]) -> None:
@@ -71,6 +73,7 @@ class _TaskRows(RowBuffer):
             self.texts[role] |= numbering.is_text
             self.latin[role].update(numbering.latin)
         self.n_rows += table.height
+        self.values.add(table["rating"].to_numpy())
         self.timed |= "time" in table.columns
         if table.height:
             self.odd_times.add(odd_times(table["time"].to_numpy()) if "time" in table.columns else None)
@@ -248,6 +251,7 @@ def _report(piece: _Piece) -> dict[str, Any]:
         "texts": rows.texts,
         "timed": rows.timed,
         "odd_times": sorted(rows.odd_times, key=str),
+        "values": {"column": rows.value_column, **rows.values.to_json()},
         "notes": rows.notes,
         "latin": {role: sorted(ids) for role, ids in rows.latin.items()},
         "error": None if first is None else (first.rule, first.line, first.value),
@@ -282,7 +286,8 @@ def read_in_tasks(spark: SparkSession, paths: SourcePaths, options: ReadOptions,
     kinds = _kinds(reports)
     rows = frame.mapInArrow(_tables(task, kinds), schema(kinds))
     n_bad = sum(one["n_bad"] for one in reports)
-    return SparkSource(rows, n_bad + sum(one["n_rows"] for one in reports), n_bad, _notes(reports))
+    n_rows, values = n_bad + sum(one["n_rows"] for one in reports), [one["values"] for one in reports if one["n_rows"]]
+    return SparkSource(rows, n_rows, n_bad, _notes(reports), _value_column(values), ValueCounts.looks_of(values))
 
 
 def _by_lines(
@@ -342,6 +347,14 @@ def _judge(reports: Sequence[dict[str, Any]], files: Sequence[str], *, skip_bad:
     rules = {rule for one in reports if one["n_rows"] for rule in one["odd_times"]}
     if len(rules) == 1 and (rule := rules.pop()) is not None:
         raise SourceError(rule, file=files[0])
+
+
+def _value_column(values: Sequence[dict[str, Any]]) -> str | None:
+    """Return what the column of the values is called, None where there is none; all files must agree."""
+    columns = {one["column"] for one in values}
+    if None in columns and len(columns) > 1:
+        raise SourceError("some files have a column of values and others have none; read them apart")
+    return next((one for one in columns if one != "rating"), next(iter(columns)))
 
 
 def _kinds(reports: Sequence[dict[str, Any]]) -> dict[str, pa.DataType]:

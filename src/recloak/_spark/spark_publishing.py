@@ -38,6 +38,7 @@ from recloak._spark.part_writing import PartFolders, n_distinct_rows
 from recloak._spark.release_tables import Naming, write_tables
 from recloak._spark.session import SparkOptions, plain_errors
 from recloak._spark.source import open_source
+from recloak._spark.source_paths import SparkSource
 from recloak._spark.user_bins import BinLimits, bin_users
 from recloak._spark.user_blocks import Blocks, added_up, make_blocks
 from recloak._spark.verification import verify
@@ -45,7 +46,7 @@ from recloak._spark.verification import verify
 
 def publish(
     spark: SparkSession,
-    source: str | list[str],
+    source: str | list[str] | SparkSource,
     folder: str | Path,
     *,
     private: str | Path | None = None,
@@ -97,10 +98,10 @@ class _Work:
     rng: Randomness
     log: StepLog
 
-    def read(self, source: str | list[str], reading: ReadOptions, scratch: Path) -> Blocks:
+    def read(self, source: str | list[str] | SparkSource, reading: ReadOptions, scratch: Path) -> Blocks:
         """Read the source into blocks of users."""
         with self.log.step("read") as notes, task("reading", 1) as advance:
-            opened = open_source(self.spark, source, reading)
+            opened = source if isinstance(source, SparkSource) else open_source(self.spark, source, reading)
             size, bounds = self.cutting.block_ratings, reading.bounds()
             blocks = make_blocks(self.spark, opened, scratch, block_ratings=size, bounds=bounds)
             n_repeated = opened.n_rows - opened.n_skipped - blocks.n_ratings

@@ -119,8 +119,20 @@ class SparkInspection:
             rows = _padded(self._cells, sizes)
         shared = rows.groupBy("one", "two").agg(sf.sum("size").alias("size"))
         smallest = shared.agg(sf.min("size").alias("k"), sf.count("*").alias("n_distinct")).collect()[0]
-        n_items = self._items().count()
-        return Totals(n_items=n_items, **smallest.asDict(), **rows.selectExpr(*_SUMS).collect()[0].asDict())
+        found = {**smallest.asDict(), **rows.selectExpr(*_SUMS).collect()[0].asDict(), **self._groups()}
+        return Totals(n_items=self._items().count(), **found)
+
+    def _groups(self) -> dict[str, int | None]:
+        """Return the smallest number of rows drawn for a group, and the first group without any, where rows are drawn.
+
+        What is shared is then the group, not the row.
+        """
+        if not self.claims.is_drawn:
+            return {}
+        counted = self._rows(members=True).groupBy("name").agg(sf.sum("n").alias("size"))
+        sizes = _padded(self.spark.range(1, self.claims.n_groups + 1).toDF("name"), counted)
+        found = sizes.selectExpr("min(size) k", "min(if(size = 0, name, null)) empty").collect()[0]
+        return dict(found.asDict())
 
     def starved(self, original: Blocks, diversity: Diversity) -> Starved:
         """Compare every block of the original with the whole release, which each task reads for itself."""

@@ -78,6 +78,9 @@ def _print(found: "recloak.Evaluation") -> None:
         from recloak._cli.tables import print_evaluation
 
         print_evaluation(found)
+    elif isinstance(found, recloak.UseEvaluation):
+        held_out = found.target_deviation
+        click.echo(f"{held_out.coverage:.1%} of {held_out.n:,} held-out uses stand in a row of the person's own group")
     else:
         target = found.target_deviation
         rmse = "-" if target.rmse is None else f"{target.rmse:.4f}"

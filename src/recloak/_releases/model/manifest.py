@@ -65,11 +65,19 @@ class Facts:
     values: str = RATINGS.name  # what the source holds: ratings, presence or counts
     holders: int | None = None  # of drawn rows: the fewest people behind a tally of an item or a link between items
     statistics: StatisticsFacts | None = None  # of the tables of statistics beside it
+    popular_alone: float | None = None  # of propensities: the share of items that show their popularity alone
 
     @property
     def recipe(self) -> dict[str, Any]:
         """What is true of its rows in every layout: it decides the names."""
-        left_out = ("mean", "precision", "rank", "statistics", *(("values",) if self.values == RATINGS.name else ()))
+        left_out = (
+            "mean",
+            "precision",
+            "rank",
+            "statistics",
+            "popular_alone",
+            *(("values",) if self.values == RATINGS.name else ()),
+        )
         return {name: value for name, value in asdict(self).items() if name not in left_out}
 
     def told(self, sentence: str) -> str:
@@ -153,6 +161,11 @@ def not_promised(facts: Facts) -> list[str]:
     sentences.extend(sentence.format(unless_capped=unless, none=none) for sentence in mode.not_promised)
     sentences.extend(mode.leaks[facts.labels])
     sentences.extend([facts.exposure.sentence()] if facts.exposure is not None else [])
+    if facts.popular_alone:
+        sentences.append(
+            f"That every item can be recommended by it: {_percent(facts.popular_alone)} of the items were used by "
+            "fewer people than two groups have, and show their popularity alone, the same for every group."
+        )
     if facts.paper:
         sentences.append(
             "Protection against exact averages: this is the literal method of the paper (no grid, one rater is "
@@ -205,6 +218,7 @@ def manifest_of(facts: Facts, layout: str, file_format: str, files: dict[str, di
         "rank": facts.rank,
         **({} if facts.holders is None else {"boost": _as_float(facts.boost), "holders": facts.holders}),
         **({} if facts.statistics is None else {"statistics": facts.statistics.to_json()}),
+        **({} if facts.popular_alone is None else {"popular_alone": facts.popular_alone}),
         "n_users": facts.n_users,
         "n_items": facts.n_items,
         "n_ratings": facts.n_ratings,

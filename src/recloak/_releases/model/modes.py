@@ -190,7 +190,6 @@ _ALL = (
         splitting="Rows can be split into train and test like those of people; `members` says for which group a row "
         "was drawn.",
         checked="every group has at least k rows. That they were drawn as described is the publisher's claim",
-        on_spark=False,
     ),
 )
 

@@ -16,11 +16,19 @@ def event_rules(manifest: dict[str, Any]) -> dict[str, bool]:
     Ratings are not named, so that there is one way to write them.
     """
     if "values" not in manifest:
-        return {}
+        return {"popular_alone": "popular_alone" not in manifest}
     kind, ends = manifest["values"], list(manifest["scale"].values())
     if kind not in (PRESENCE.name, COUNTS.name):
         return {"values": False}
-    return {"values": _is_scale_of(kind, ends, manifest) and not manifest["paper"]}
+    return {
+        "values": _is_scale_of(kind, ends, manifest) and not manifest["paper"],
+        "popular_alone": _is_share(manifest.get("popular_alone"), manifest["mode"]),
+    }
+
+
+def _is_share(said: float | None, mode: str) -> bool:
+    """Return whether a share of items is said of propensities alone, in hundredths: more digits could say anything."""
+    return said is None or (MODES[mode].is_complete and 0 <= said <= 1 and said == round(said, 2))
 
 
 def _is_scale_of(kind: str, ends: list[Any], manifest: dict[str, Any]) -> bool:

@@ -43,6 +43,7 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "boost": (float,),
     "holders": (int,),
     "statistics": (dict,),
+    "popular_alone": (float,),
     "n_users": (int,),
     "n_items": (int,),
     "n_ratings": (int,),
@@ -66,6 +67,7 @@ _LATER = (
     "boost",
     "holders",
     "statistics",
+    "popular_alone",
 )  # fields that the first releases do not have; they promise nothing of the kind
 
 
