@@ -44,6 +44,7 @@ OWN = {  # keywords that belong to no options value
         "gates",
         "accept",
         "sybils",
+        "fidelity",
         "probe",
         "more",
         "held_out",

@@ -6,12 +6,7 @@ import polars as pl
 import pytest
 
 import recloak
-from recloak._core.randomness import Randomness
-from recloak._evaluation.fidelity.released_rows import ReleasedRows
-from recloak._evaluation.holdout import probe_from
-from recloak._evaluation.use_evaluation import UseContest
 from recloak._library.evaluate_release import hold_out
-from recloak._library.opened_releases import open_release
 from recloak._ratings.model import Ratings
 from recloak._spark.driver_ratings import holds_ratings, ratings_in_driver
 from recloak._spark.source import open_source
@@ -92,8 +87,5 @@ def test_held_out_uses_are_looked_for_in_the_own_row_as_locally(tmp_path, mode):
     recloak.publish(log, tmp_path / "out", mode=mode, k=4, seed=1)
     found = recloak.evaluate(log, tmp_path / "out", probe=held_out, engine="spark")
     assert isinstance(found, recloak.UseEvaluation)
-    ratings = recloak.read(log)
-    contest = UseContest.of(ratings, probe_from(ratings, recloak.read(held_out)), users=99, rng=Randomness(1))
-    rows = ReleasedRows.of_release(open_release(tmp_path / "out", None, ratings), ratings)
-    assert found.target_deviation == contest.covered(contest.part_of(rows))
+    assert found.target_deviation == recloak.evaluate(log, tmp_path / "out", probe=held_out, seed=1).target_deviation
     assert set(found.to_json()) == {"values", "not_applicable", "held_out"}

@@ -47,6 +47,8 @@ class Audit(Result):
         Attacks whose success the owner accepts; a breach by any other makes ``acceptable`` false.
     evaluation : Evaluation or None
         What the release is good for, where a probe was given.
+    fidelity : Fidelity or None
+        Whether who wins on the release wins on the original, by a few algorithms; where it was asked for.
     manifest_sha256 : str or None
         The hash of the manifest of the release that was attacked; None for a release in memory.
     targets : int
@@ -71,6 +73,7 @@ class Audit(Result):
     manifest_sha256: str | None = None
     targets: int = DEFAULT_TARGETS
     seed_from: Literal["manifest", "caller"] = "caller"
+    fidelity: Result | None = None
 
     def __repr__(self) -> str:
         breached = sum(one.verdict == "breached" for one in self.outcomes)
@@ -170,6 +173,7 @@ class Audit(Result):
         gates = [{"gate": str(one.gate), "passed": one.passed, "reason": one.reason} for one in self.passages]
         attacks = [outcome.to_json() for outcome in self.outcomes]
         useful = {} if self.evaluation is None else {"evaluation": self.evaluation.to_json()}
+        useful |= {} if self.fidelity is None else {"fidelity": self.fidelity.to_json()["fidelity"]}
         overall: dict[str, Any] = {"verdict": self.verdict, "promise": self.promise, "criteria": self.criteria}
         overall |= {"acceptable": self.acceptable, "accepted": list(self.accepted), "not_accepted": self.not_accepted}
         overall |= {"manifest_sha256": self.manifest_sha256}

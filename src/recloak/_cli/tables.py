@@ -13,6 +13,7 @@ from recloak._attacks.audit_result import Audit
 from recloak._attacks.model import Outcome
 from recloak._cli.main import as_flags
 from recloak._core.intervals import Share
+from recloak._evaluation.fidelity.model import Fidelity
 from recloak._evaluation.model import Evaluation, RecommenderScore, UseEvaluation
 from recloak._ratings.exposure import Exposure
 from recloak._ratings.summary import PERCENTILES, Summary
@@ -61,6 +62,8 @@ def print_audit(audit: Audit, *, show_all: bool = False) -> None:
         console.print(f"breached and not accepted: {', '.join(audit.not_accepted)}")
     if isinstance(audit.evaluation, Evaluation):
         print_evaluation(audit.evaluation)
+    if isinstance(audit.fidelity, Fidelity):
+        console.print(audit.fidelity.verdict)
 
 
 def print_evaluation(evaluation: Evaluation) -> None:

@@ -51,6 +51,7 @@ def audit(
     sensitive: PathLike | None = None,
     sybils: int = 0,
     frontier: Frontier | PathLike | None = None,
+    fidelity: bool = False,
     seed: int | None = None,
     rng: Rng = None,
 ) -> Audit:
@@ -98,6 +99,9 @@ def audit(
     frontier
         What `frontier` measured on this source, or the file in which it keeps its points: the page then says what
         another setting would bring, and at which price.
+    fidelity
+        Compare leaderboards of 5 + 5 algorithms on the release and on the source too, see `fidelity`; with a probe
+        this is always done (``Audit.fidelity``).
     seed, rng
         Draw other targets: a whole number, or a numpy generator. By default the seed follows from the release, so
         that nobody chose it; ``Audit.seed_from`` and a certificate say which it was.
@@ -164,14 +168,30 @@ def audit(
     found = attack(ratings, view, second=other, owner=owner, options=options, gates=wanted, accept=taken, rng=streams)
     write_worst_off(found, ratings, private_of(release, private))
     useful = None if probe is None else _evaluated(ratings, view, as_ratings(probe), found.seed)
+    boards = _leaderboards(ratings, view, probe, found.seed) if fidelity or probe is not None else None
     about = About(origin_of(source), folder_of(release), None if probe is None else origin_of(probe))
     return replace(
         found,
         evaluation=useful,
+        fidelity=boards,
         manifest_sha256=None if folder_of(release) is None else digest,
         seed_from="caller" if chosen else "manifest",
         draw=drawn_by(_page, manifest=view.manifest, about=about, alternatives=alternatives),
     )
+
+
+def _leaderboards(ratings: Any, view: Any, probe: Any, seed: int) -> Any:
+    """Compare a few algorithms on both sides; without a probe protocol A alone."""
+    from recloak._core.randomness import Randomness
+    from recloak._evaluation.fidelity.measuring import measure_fidelity
+    from recloak._evaluation.fidelity.training_rows import TrainingRows
+    from recloak._evaluation.holdout import probe_from
+    from recloak._evaluation.options import FidelityOptions
+
+    held_out = None if probe is None else probe_from(ratings, as_ratings(probe))
+    options = FidelityOptions(quick=True, splits=1 if probe is not None else 2)
+    rows = TrainingRows.of_release(view, ratings)
+    return measure_fidelity(ratings, rows, held_out, options=options, rng=Randomness(seed).child("fidelity"))
 
 
 def _digest_of(release: ReleaseLike, manifest: dict[str, Any]) -> str:
@@ -193,7 +213,8 @@ def _page(found: Audit, manifest: dict[str, Any], about: About, alternatives: Al
     from recloak._report.audit_page import audit_page
 
     useful: Any = found.evaluation
+    boards: Any = found.fidelity
     return audit_page(
-        found, useful, manifest=manifest, source=about.name, provenance=about.rows(found.seed),
+        found, useful, boards, manifest=manifest, source=about.name, provenance=about.rows(found.seed),
         alternatives=alternatives,
     )  # fmt: skip

@@ -263,9 +263,9 @@ def _on_spark(making: _Making, files: Source, master: str | None, conf: tuple[st
     in_one_place = MODES[options.mode].is_drawn or making.counting.statistics is not None
     with spark_session(master, conf) as spark:
         from recloak._spark.driver_ratings import holds_ratings, ratings_in_driver
-        from recloak._spark.spark_publishing import publish as publish_there
         from recloak._spark.session import plain_errors
         from recloak._spark.source import open_source
+        from recloak._spark.spark_publishing import publish as publish_there
 
         with plain_errors():
             opened = open_source(spark, list(files.paths), reading, any_values=True)

@@ -19,7 +19,7 @@ from recloak._ratings.model import Ratings
 from recloak._ratings.value_kinds import COUNTS, PRESENCE, RATINGS, ValueKind
 from recloak._releases.drawn_rows.presence_axes import find_axes
 from recloak._releases.grid import Grid, make_grid
-from recloak._releases.group import group_points, user_weights
+from recloak._releases.group import group_points
 from recloak._releases.model.modes import MODES
 from recloak._releases.model.steps import Grouping
 from recloak._releases.options import PadOptions, PublishOptions
@@ -28,6 +28,9 @@ from recloak._releases.profiles import GroupMeans
 
 HOLDERS = 5  # people who must reach the highest level of counts that is shown; at least k
 _PROPENSITY_STEP = 0.005  # 200 steps from 0 to 1, so that a cell still fits into a byte
+_FEW_USES = 40  # mean number of items a person, below which people are grouped by more axes
+_FINE = {"n_axes": 128, "sample": 60_000}
+_SHORTEST = 1e-6
 _MOSTLY = 0.5  # share of items without factors from which the owner is warned
 _FOR_RATINGS = ("grid", "labels", "min_raters", "paper")  # options that say something about ratings only
 
@@ -83,10 +86,22 @@ def predictor_for(kind: ValueKind, options: PublishOptions, chosen: PadOptions) 
 
 def group_by_items(ratings: Ratings, k: int, rng: Randomness) -> Grouping:
     """Return groups of people who use the same items."""
-    points: NDArray[np.float32] = np.ascontiguousarray(find_axes(ratings, rng.child("axes")).shrunk())
-    grouping = Grouping(group_points(points, k, weights=user_weights(ratings), rng=rng), k)
+    grouping = Grouping(group_points(item_points(ratings, rng), k, rng=rng), k)
     grouping.require_bounds()
     return grouping
+
+
+def item_points(ratings: Ratings, rng: Randomness) -> NDArray[np.float32]:
+    """Return where people lie by what they use: the directions of their coordinates, whatever their lengths.
+
+    Where people use few items each, what they share are series and other small sets of items, which takes more axes
+    and all people to find.
+    """
+    is_sparse = ratings.n_ratings < _FEW_USES * ratings.n_users
+    axes = find_axes(ratings, rng.child("axes"), **(_FINE if is_sparse else {}))
+    points = axes.users if is_sparse else axes.shrunk()
+    lengths = np.sqrt(np.square(points, dtype=np.float64).sum(axis=1, keepdims=True))
+    return np.ascontiguousarray(points / np.maximum(lengths, _SHORTEST), dtype=np.float32)
 
 
 def is_rare(ratings: Ratings, k: int) -> NDArray[np.bool_]:

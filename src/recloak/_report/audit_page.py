@@ -8,6 +8,7 @@ from recloak._attacks.attack import ACTORS, CRITERIA
 from recloak._attacks.audit_result import Audit
 from recloak._attacks.gate import Passage
 from recloak._attacks.model import Outcome
+from recloak._evaluation.fidelity.model import Fidelity
 from recloak._evaluation.model import Evaluation
 from recloak._report.audit_sections import (
     by_attack,
@@ -18,27 +19,30 @@ from recloak._report.audit_sections import (
     worst_section,
 )
 from recloak._report.evaluate_page import evaluate_account, usefulness_chapters
+from recloak._report.fidelity_page import fidelity_account, leaderboard_chapters
 from recloak._report.formats import count, percent, plural, with_interval
 from recloak._report.measured_remedies import NO_ALTERNATIVES, Alternatives
 from recloak._report.page import Account, Chapter, Fact, Page, PageVerdict, Provenance, Section, Table, Tone
 
 
 def audit_page(
-    audit: Audit, evaluation: Evaluation | None = None, *, manifest: dict[str, Any], source: str,
-    provenance: Provenance = (), alternatives: Alternatives = NO_ALTERNATIVES,
+    audit: Audit, evaluation: Evaluation | None = None, fidelity: Fidelity | None = None, *, manifest: dict[str, Any],
+    source: str, provenance: Provenance = (), alternatives: Alternatives = NO_ALTERNATIVES,
 ) -> Page:  # fmt: skip
-    """Return the page of an audit and, if there is one, of the evaluation of the same release.
+    """Return the page of an audit and, where they were measured, of the usefulness of the same release.
 
     ``alternatives`` say what other settings would bring, where a frontier measured them.
     """
     more = () if evaluation is None else usefulness_chapters(evaluation)
     steps = () if evaluation is None else evaluate_account(evaluation)
+    boards = () if fidelity is None else leaderboard_chapters(fidelity)
+    steps += () if fidelity is None else fidelity_account(fidelity)
     return Page(
-        title="How risky is this release, and what is it good for?" if more else "How risky is this release?",
+        title="How risky is this release, and what is it good for?" if more or boards else "How risky is this release?",
         subtitle=source,
         verdict=audit_verdict(audit),
         facts=audit_facts(audit, manifest),
-        chapters=(*overview_chapters(audit, alternatives), *more[:1], *detail_chapters(audit), *more[1:]),
+        chapters=(*overview_chapters(audit, alternatives), *more[:1], *detail_chapters(audit), *more[1:], *boards),
         account=Account((*audit_account(audit), *steps), provenance, folded=True),
     )
 

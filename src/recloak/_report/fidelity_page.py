@@ -1,5 +1,6 @@
 """The page of ``recloak evaluate --fidelity``: two leaderboards side by side, and the statistics as small charts."""
 
+from dataclasses import replace
 from typing import Any
 
 from recloak._evaluation.fidelity.model import Agreement, Fidelity, Statistic
@@ -21,7 +22,7 @@ def fidelity_page(found: Fidelity, manifest: dict[str, Any], *, source: str, pro
         verdict=fidelity_verdict(found),
         facts=fidelity_facts(found),
         chapters=fidelity_chapters(found),
-        account=Account(_steps(found), provenance),
+        account=Account(fidelity_account(found), provenance),
     )
 
 
@@ -49,6 +50,12 @@ def _noise(one: Agreement | None) -> str:
         return "not measured"
     noise = "noise not measured" if one.tau_noise is None else f"original with itself {one.tau_noise:.2f}"
     return f"Kendall's tau; {noise}"
+
+
+def leaderboard_chapters(found: Fidelity) -> tuple[Chapter, ...]:
+    """Return the leaderboards as chapters of another page, which begin with the verdict on them."""
+    first, *rest = fidelity_chapters(found)[:-1]
+    return replace(first, verdict=fidelity_verdict(found)), *rest
 
 
 def fidelity_chapters(found: Fidelity) -> tuple[Chapter, ...]:
@@ -122,7 +129,7 @@ def _histogram(found: Fidelity) -> Section:
     return Section("Histogram of the ratings", "The share of the ratings on each step of the scale.", "neither", chart)
 
 
-def _steps(found: Fidelity) -> tuple[str, ...]:
+def fidelity_account(found: Fidelity) -> tuple[str, ...]:
     n = len(next(one.entries for _, _, one in found.agreements() if one is not None)) if found.to_polars().height else 0
     steps = [
         f"Compared {count(found.n_people)} people and {count(found.n_items)} items on both sides.",

@@ -65,6 +65,9 @@ from recloak._cli.path_types import PAGE, PRIVATE_FOLDER, RELEASE, SOURCE_PATH
     type=SOURCE_PATH,
     help="Points of recloak frontier on SOURCE: the page says what other settings bring.",
 )
+@click.option(
+    "--fidelity", is_flag=True, default=None, help="Compare leaderboards of 5 + 5 algorithms too; always with --probe."
+)
 @click.option("--all", "show_all", is_flag=True, help="Print every attack; by default the five worst.")
 @source_options
 @click.option(

@@ -42,11 +42,11 @@ class PresenceAxes(NamedTuple):
         return self.users * (spread / (spread + self.noise))
 
 
-def find_axes(ratings: Ratings, rng: Randomness) -> PresenceAxes:
+def find_axes(ratings: Ratings, rng: Randomness, *, n_axes: int = AXES, sample: int = _SAMPLE) -> PresenceAxes:
     """Find the axes on a sample of users, and the coordinates of everybody."""
     stream = rng.stream("axes")
-    users = np.sort(stream.permutation(ratings.n_users)[:_SAMPLE])
-    items = _item_axes(ratings, users, stream)
+    users = np.sort(stream.permutation(ratings.n_users)[:sample])
+    items = _item_axes(ratings, users, n_axes, stream)
     everybody = _presence(ratings.indptr, ratings.items)
     counts = np.maximum(ratings.activity, 1)[:, None].astype(np.float32)
     seen = _product(everybody, items) / counts
@@ -55,7 +55,9 @@ def find_axes(ratings: Ratings, rng: Randomness) -> PresenceAxes:
     return PresenceAxes(items, seen, noise, spread)
 
 
-def _item_axes(ratings: Ratings, users: NDArray[np.int64], stream: np.random.Generator) -> NDArray[np.float32]:
+def _item_axes(
+    ratings: Ratings, users: NDArray[np.int64], most: int, stream: np.random.Generator
+) -> NDArray[np.float32]:
     """Return the standard coordinates of the items by subspace iteration."""
     places, indptr = row_places(ratings.indptr, users)
     by_user = _presence(indptr, ratings.items[places])
@@ -63,7 +65,7 @@ def _item_axes(ratings: Ratings, users: NDArray[np.int64], stream: np.random.Gen
     across = _inverse_root(by_user.counts)
     down = _inverse_root(by_item.counts)
     popular = np.sqrt(by_item.counts.astype(np.float32))[:, None]
-    n_axes = min(AXES, len(users) - 1, ratings.n_items - 1)
+    n_axes = min(most, len(users) - 1, ratings.n_items - 1)
     found = stream.standard_normal((ratings.n_items, n_axes), dtype=np.float32)
     for _ in range(_ROUNDS):
         found = orthonormal(np.hstack((popular, found)))[:, 1:]
