@@ -65,7 +65,7 @@ def test_a_table_beyond_memory_is_refused(folder, monkeypatch):
 
 
 def test_such_a_release_is_audited_and_evaluated(folder):
-    found = recloak.audit(RATINGS, folder, targets=20, known=(4,), varied_at=4, seed=1)
+    found = recloak.audit(RATINGS, folder, known=(4,), varied_at=4, seed=1)
     assert found.promise == "pass"
     assert not [one.name for one in found.outcomes if one.failed]
     useful = recloak.evaluate(RATINGS, folder, probe=PROBE, seed=1)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import recloak
 from recloak._attacks.attack_input import OutsideRatings
-from recloak._attacks.item_sentences import Crowd, Rows, exactly_one, tell
+from recloak._attacks.item_sentences import Crowd, ItemRows, exactly_one, tell
 from recloak._attacks.model import MARGIN
 from recloak._attacks.singling_out import ATTACK
 
@@ -25,8 +25,8 @@ def some_people(seed: int) -> NDArray[np.bool_]:
     return stream.random((N_USERS, N_ITEMS)) < 1 / (1 + np.exp(-(places @ likes.T * 0.7 + popular)))
 
 
-def rows_of(used: NDArray[np.bool_]) -> Rows:
-    return Rows(tuple(np.flatnonzero(row) for row in used), used.sum(axis=0))
+def rows_of(used: NDArray[np.bool_]) -> ItemRows:
+    return ItemRows(tuple(np.flatnonzero(row) for row in used), used.sum(axis=0))
 
 
 def crowd_of(used: NDArray[np.bool_]) -> Crowd:
@@ -50,7 +50,7 @@ def test_the_people_a_sentence_fits_are_those_who_rated_all_its_items():
 
 
 def test_the_rarest_items_of_a_row_are_taken_and_short_rows_left_out():
-    rows = Rows((np.array([0, 1, 2, 3]), np.array([3])), np.array([9, 1, 7, 2]))
+    rows = ItemRows((np.array([0, 1, 2, 3]), np.array([3])), np.array([9, 1, 7, 2]))
     assert [sorted(one.tolist()) for one in rows.rarest(2, np.random.default_rng(1))] == [[1, 3]]
 
 

@@ -87,7 +87,7 @@ def test_without_the_library_the_baseline_says_so(ratings, monkeypatch):
 def test_a_frontier_shows_the_new_risks_and_what_a_theorem_costs(ratings, tmp_path):
     found = recloak.frontier(ratings, k=[4], mode=["padded"], targets=60, known=4, epsilon=[5], seed=1)
     (point,) = found.points
-    assert set(point.measures) == set(MEASURES)
+    assert set(MEASURES) - set(point.measures) == {"insider-items", "rare-items"}  # about purchases and plays
     assert 0 <= (point.measures["group-16"].value or 0) <= 1
     laplace, private = found.privacy_baselines
     assert (laplace.measures["membership"].value or 0) > 0.9  # noise on values hides nobody

@@ -18,7 +18,6 @@ from recloak._core.files import sha256_of
 from recloak._releases.model.manifest import as_text
 from recloak._releases.model.release_format import sealed
 from recloak._releases.model.statistics import ACTIVITY_FROM, delta_for, levels_of
-from recloak._releases.options import StatisticsOptions
 from recloak._releases.statistics.bounded_sums import Classes, _class_part, bounded_sums
 from recloak._releases.statistics.making import expected_items, make_statistics, pairs_held
 from recloak._releases.statistics.privacy_budget import budget_for, with_noise
@@ -271,9 +270,7 @@ def test_without_the_library_one_sentence_says_what_to_install(ratings, monkeypa
         recloak.publish(ratings, statistics=1.0)
 
 
-def test_spark_and_impossible_epsilons_are_refused(ratings):
-    with pytest.raises(OptionError, match="does not go with engine='spark'"):
-        StatisticsOptions(statistics=1.0).require_spark()
+def test_impossible_epsilons_are_refused(ratings):
     for epsilon in (0.0, -1.0, 11.0):
         with pytest.raises(OptionError, match="statistics must be"):
             recloak.publish(ratings, statistics=epsilon)

@@ -8,8 +8,6 @@ import pytest
 import recloak
 from recloak._library.evaluate_release import hold_out
 from recloak._ratings.model import Ratings
-from recloak._spark.driver_ratings import holds_ratings, ratings_in_driver
-from recloak._spark.source import open_source
 from tests.releases.test_events import two_tastes
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark_cluster")]
@@ -41,6 +39,9 @@ def test_a_release_of_events_has_the_bytes_of_the_local_one(tmp_path, mode, coun
 
 
 def test_what_a_source_holds_is_seen_as_by_the_local_engine(spark_cluster, tmp_path):
+    from recloak._spark.driver_ratings import holds_ratings, ratings_in_driver
+    from recloak._spark.source import open_source
+
     events = written(tmp_path, two_tastes(60, 30, counts=True), "events")
     plays = tmp_path / "plays.csv"
     two_tastes(60, 30, counts=True).to_polars().rename({"count": "plays"}).write_csv(plays)

@@ -62,7 +62,7 @@ class Audit(Result):
     >>> ratings = recloak.synth(users=30, items=20, ratings=200, seed=1)
     >>> found = recloak.audit(ratings, recloak.publish(ratings, k=3, seed=1), known=[2], varied_at=2)
     >>> found.verdict, found.promise, len(found.to_polars())
-    ('breached', 'pass', 39)
+    ('breached', 'pass', 40)
     """
 
     outcomes: tuple[Outcome, ...]

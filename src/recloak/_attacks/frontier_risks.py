@@ -87,6 +87,11 @@ def risks_of(
     return {name: found[name] for name in MEASURES if name in found}
 
 
+def risk_of(outcome: Outcome, k: int) -> str | None:
+    """Return the risk of a frontier's point that an outcome of an audit is, None if it is none."""
+    return "bets" if outcome.name == "link" else _name_of(outcome, k)
+
+
 def _name_of(blank: Outcome, k: int) -> str | None:
     """Return the measure that a run of an attack gives; None if it gives none."""
     by_all_others = k > 1 and blank.known == k - 1

@@ -58,7 +58,7 @@ class Crowd:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Rows:
+class ItemRows:
     """Released rows that lack items, and how often each item stands in any."""
 
     items: tuple[NDArray[np.integer], ...]
@@ -109,7 +109,7 @@ def exactly_one(fits: Counts) -> float:
     return float(np.exp(gammaln(r + 1) - gammaln(r) + r * np.log(p) + np.log1p(-p)))
 
 
-def tell(rows: Rows, n: int, people: Crowd, others: Crowd | None, stream: np.random.Generator) -> Told:
+def tell(rows: ItemRows, n: int, people: Crowd, others: Crowd | None, stream: np.random.Generator) -> Told:
     """Try sentences about so many items on the people of the source, and on others where there are some."""
     sentences = rows.rarest(n, stream)
     if not sentences:

@@ -17,7 +17,7 @@ from scipy.special import ndtri
 
 from recloak._attacks.attack import Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings
-from recloak._attacks.item_sentences import Crowd, Rows, Told, tell
+from recloak._attacks.item_sentences import Crowd, ItemRows, Told, tell
 from recloak._attacks.model import Hits, Line, Public, expected_share
 from recloak._attacks.public_columns import item_means
 from recloak._attacks.released_cells import rows_of
@@ -115,7 +115,7 @@ def _run(given: AttackInput) -> Findings:
     return Findings(hits, baseline=usual, lines=(Line("rarest_item", told.share, told.baseline),))
 
 
-def _by_items(rows: Rows, n: int, given: AttackInput) -> Told:
+def _by_items(rows: ItemRows, n: int, given: AttackInput) -> Told:
     return tell(rows, n, Crowd.of(given.ratings), _strangers(given), given.randomness.stream("items of a row"))
 
 
@@ -128,14 +128,14 @@ def _strangers(given: AttackInput) -> Crowd | None:
     return Crowd.outside(outside, given.ratings.n_items, chosen)
 
 
-def _drawn_rows(rows: Ratings, stream: np.random.Generator) -> Rows:
+def _drawn_rows(rows: Ratings, stream: np.random.Generator) -> ItemRows:
     chosen = stream.permutation(rows.n_users)[:_ITEM_ROWS]
-    return Rows(tuple(rows.items[rows.row(int(row))] for row in chosen), rows.popularity)
+    return ItemRows(tuple(rows.items[rows.row(int(row))] for row in chosen), rows.popularity)
 
 
-def _shared_rows(public: Public, stream: np.random.Generator) -> Rows:
+def _shared_rows(public: Public, stream: np.random.Generator) -> ItemRows:
     table = rows_of(public, stream.permutation(public.n_profiles)[:_ITEM_ROWS])
-    return Rows(tuple(np.flatnonzero(~np.isnan(row)) for row in table), np.diff(public.indptr))
+    return ItemRows(tuple(np.flatnonzero(~np.isnan(row)) for row in table), np.diff(public.indptr))
 
 
 ATTACK = Attack(

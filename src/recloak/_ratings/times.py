@@ -38,7 +38,7 @@ DAY_RULE = (
     "write 2024-03-03 (time='none' leaves times out)"
 )
 DAY_NUMBERS = (30_000, 60_000)  # days since 1899-12-30: dates from 1982 to 2064
-FIRST_DAY = "all times lie on 1 January 1970: they are numbers that were taken for seconds"
+FIRST_DAY = "all times lie on 1 January 1970: they are probably not seconds"
 _DAY = 86_400
 
 

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recloak._attacks.frontier_risks import ALL_KNOWN
+from recloak._attacks.frontier_risks import risk_of
 from recloak._attacks.model import Outcome
 from recloak._core.errors import InputError
 from recloak._report.formats import percent
 
 _CLEARLY = 0.01  # a measure that falls by less is not named as a remedy
-_MEASURES = {"membership": "membership", "residual": "residual", "insider": "insider", "link": "bets"}
-_BY_KNOWN = {"likelihood": "group-{}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class Alternatives:
 
     def remedy_for(self, outcome: Outcome) -> str:
         """Return the least change that clearly lowers a risk, with its price; nothing where it was not measured."""
-        name = _measure_of(outcome)
+        name = risk_of(outcome, self.k)
         now = next((one for one in self.settings if (one.mode, one.k) == (self.mode, self.k)), None)
         if name is None or now is None or name not in now.risks:
             return ""
@@ -91,15 +89,6 @@ def _setting(point: Mapping[str, Any]) -> Setting:
     if point.get("bets"):
         risks["bets"] = point["bets"]["rate"]
     return Setting(str(point["mode"]), int(point["k"]), risks, (point.get("own") or {}).get("rmse"))
-
-
-def _measure_of(outcome: Outcome) -> str | None:
-    """Return which measure of a frontier an outcome is; membership is measured there with all ratings known."""
-    if outcome.name in _BY_KNOWN:
-        return _BY_KNOWN[outcome.name].format(outcome.known)
-    if outcome.name == "membership" and outcome.setting != ALL_KNOWN:
-        return None
-    return _MEASURES.get(outcome.name)
 
 
 def _sentence(name: str, now: Setting, other: Setting) -> str:

@@ -17,7 +17,7 @@ from recloak._ratings.packed_rows import ColumnLimits, OutsideError, PackedRows,
 from recloak._ratings.readers import read
 from recloak._ratings.readers.parquet import read_quickly
 
-ONE_ROW: dict[str, list[Any]] = {"user": [1], "item": [2], "rating": [3.0], "time": [4]}
+ONE_ROW: dict[str, list[Any]] = {"user": [1], "item": [2], "rating": [3.0], "time": [1_200_000_000]}
 
 
 def quick(*files: Path, scale: str | None = None):
@@ -49,14 +49,17 @@ def assert_same(one, other):
 
 
 TIMES = {
-    "seconds": pl.col("time"),
+    "seconds": pl.col("time") + 1_200_000_000,
+    "before 1970": pl.col("time") - 100_000,
     "milliseconds": pl.col("time") * 10**3 + 1_200_000_000_700,
     "microseconds": pl.col("time") * 10**6 + 1_200_000_000_000_700,
     "nanoseconds": pl.col("time") * 10**9 + 1_200_000_000_000_000_700,
-    "days": pl.from_epoch("time", time_unit="d"),
-    "moments": pl.from_epoch(pl.col("time") * 700, time_unit="ms"),
-    "moments of nanoseconds": pl.from_epoch(pl.col("time") * 700_000_000, time_unit="ns"),
-    "moments of a zone": pl.from_epoch(pl.col("time") * 700_000, time_unit="us").dt.replace_time_zone("Asia/Tokyo"),
+    "days": pl.from_epoch(pl.col("time") - 20, time_unit="d"),
+    "moments": pl.from_epoch(pl.col("time") * 700 + 1_200_000_000_000, time_unit="ms"),
+    "moments of nanoseconds": pl.from_epoch(pl.col("time") * 700_000_000 + 10**18, time_unit="ns"),
+    "moments of a zone": pl.from_epoch(pl.col("time") * 700_000 + 10**15, time_unit="us").dt.replace_time_zone(
+        "Asia/Tokyo"
+    ),
 }
 
 
@@ -90,7 +93,9 @@ def test_many_buckets_and_batches_give_the_same_ratings(tmp_path):
     rng = np.random.default_rng(7)
     n = 300_000  # several buckets of 65,536 rows, some pairs repeated
     columns = {"user": rng.integers(0, 2_000, n), "item": rng.integers(0, 300, n), "rating": rng.integers(1, 6, n)}
-    pl.DataFrame(columns | {"time": rng.integers(0, 9, n)}).write_parquet(tmp_path / "r.parquet", row_group_size=7_000)
+    pl.DataFrame(columns | {"time": 10**9 + rng.integers(0, 9, n)}).write_parquet(
+        tmp_path / "r.parquet", row_group_size=7_000
+    )
     assert_same(quick(tmp_path / "r.parquet"), general(tmp_path / "r.parquet"))
 
 
@@ -102,7 +107,7 @@ def test_memory_in_small_pages_holds_the_same_ratings(tmp_path, monkeypatch, way
         "item": rng.integers(0, 300, 9_000),
         "rating": rng.integers(1, 6, 9_000),
     }
-    pl.DataFrame(columns | {"time": rng.integers(0, 9, 9_000)}).write_parquet(tmp_path / "r.parquet")
+    pl.DataFrame(columns | {"time": 10**9 + rng.integers(0, 9, 9_000)}).write_parquet(tmp_path / "r.parquet")
     plain = way(tmp_path / "r.parquet")
     monkeypatch.setitem(fresh.__globals__, "_LARGE", 1)
     paged = way(tmp_path / "r.parquet")
@@ -137,6 +142,7 @@ def test_the_number_of_threads_changes_nothing(tmp_path, monkeypatch, threads):
         {"time": [4.0, 5.0]},
         {"time": ["2005-01-01", "2005-01-02"]},
         {"time": [4, None]},
+        {"time": [0, 86_399]},
     ],
     ids=str,
 )

@@ -167,9 +167,10 @@ def _in_seconds(kind: pa.DataType, span: Span) -> tuple[Callable[[Any], NDArray[
     """Return how times become whole seconds, and their ends: of moments, of days, or of numbers of one unit."""
     if pa.types.is_timestamp(kind):
         unit = _UNITS[kind.unit]
-        return partial(_divided, unit), (span[0] // unit, span[1] // unit)
+        return partial(_divided, unit), _plausible((span[0] // unit, span[1] // unit))
     if pa.types.is_date32(kind):
-        return lambda days: days.view(pa.int32()).to_numpy() * np.int64(_DAY), (span[0] * _DAY, span[1] * _DAY)
+        days_seen = _plausible((span[0] * _DAY, span[1] * _DAY))
+        return lambda days: days.view(pa.int32()).to_numpy() * np.int64(_DAY), days_seen
     if not pa.types.is_integer(kind):
         raise OutsideError
     lower = -_BOUNDS[0][0] + 1
@@ -179,6 +180,13 @@ def _in_seconds(kind: pa.DataType, span: Span) -> tuple[Callable[[Any], NDArray[
             return partial(_divided, unit), (span[0] // unit, span[1] // unit)
         lower = bound
     raise OutsideError
+
+
+def _plausible(ends: Span) -> Span:
+    """Return the ends of times; those on the first day of 1970 are left to the general way, which notes them."""
+    if on_first_day(np.array(ends, np.int64)):
+        raise OutsideError
+    return ends
 
 
 def _divided(unit: int, column: pa.Array) -> NDArray[np.int64]:
