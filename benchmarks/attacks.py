@@ -141,7 +141,7 @@ def audit_folder(source: str, folder: str) -> dict[str, Any]:
     lines = [f"{one.name} {one.known or ''} {one.setting}: {one.in_words} {one.reason}" for one in found.outcomes]
     shown = [one for one in found.outcomes if one.name == "scoreboard" and one.known == 8 and one.setting == "plain"]
     figures = {side: getattr(shown[0], side).to_json() for side in ("original", "release", "group")}
-    return {**seconds, "cells": len(seen.public.codes), "scoreboard@8": figures, "outcomes": lines}
+    return {**seconds, "cells": seen.public.n_cells, "scoreboard@8": figures, "outcomes": lines}
 
 
 def release(source: str, folder: str) -> None:

@@ -1,15 +1,18 @@
 """A release as factors is attacked by its factors: no fit is needed, and every cell is that of the release."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 
 import recloak
-from recloak._attacks.factor_release import coded_cells
-from recloak._attacks.public_columns import labels_for
+from recloak._attacks.auditing import audit
+from recloak._attacks.options import AuditOptions
+from recloak._attacks.public_columns import columns_of, item_means, labels_for, users_by_label
 from recloak._attacks.public_view import see_release
 from recloak._attacks.released_cells import rows_of
-from recloak._attacks.table_fit import fit_of
+from recloak._attacks.table_fit import fit_of, places_of
 
 ALL = recloak.synth(users=120, items=40, ratings=2400, seed=1).to_polars()
 RATINGS, PROBE = (recloak.read(part) for part in (ALL.filter(pl.int_range(pl.len()) % 10 > 0), ALL.gather_every(10)))
@@ -56,12 +59,38 @@ def test_the_factors_are_the_fit_and_leave_nothing_over(folder):
     assert np.abs(fit.residuals(table)).max() < 0.02
 
 
-def test_a_table_beyond_memory_is_refused(folder, monkeypatch):
-    factors = seen(folder).public.factors
+def test_cells_that_are_not_held_are_computed_when_asked_for(folder, monkeypatch):
+    held = seen(folder)
+    monkeypatch.setattr("recloak._attacks.factor_release.MOST_HELD", 100)
+    monkeypatch.setattr("recloak._attacks.public_columns._MOST_MADE", 130)  # columns of four items at a time
+    view = seen(folder)
+    public = view.public
+    assert public.is_complete
+    assert not public.holds_cells
+    assert len(public.codes) == 0
+    with pytest.raises(ValueError, match="ask for the columns of some items"):
+        columns_of(public)
+    assert users_by_label(public).tolist() == users_by_label(held.public).tolist()
+    options = AuditOptions(targets=60, known=(2, 30), varied_at=4)  # thirty items need more columns than are held
+    one, other = (audit(RATINGS, each, options=options, rng=1) for each in (held, view))
+    assert [each.to_json() for each in one.outcomes] == [each.to_json() for each in other.outcomes]
+
+
+def test_the_means_of_items_are_those_of_their_cells(folder):
+    public, table = seen(folder).public, table_of(folder)
+    assert np.allclose(item_means(public), np.average(table, axis=0, weights=public.weights), atol=1e-6)
+    factors = public.factors
     assert factors is not None
-    monkeypatch.setattr("recloak._attacks.factor_release.MOST_CELLS", 100)
-    with pytest.raises(recloak.InputError, match="must have at most 100 cells, got 1,200"):
-        coded_cells(factors)
+    narrow = replace(factors, low=3.0, high=3.2)  # most cells are cut off
+    cut = np.clip(table_of(folder), 3.0, 3.2)
+    assert np.allclose(narrow.column_means(public.weights), np.average(cut, axis=0, weights=public.weights), atol=1e-6)
+
+
+def test_published_factors_say_where_a_row_stands(folder):
+    public, table = seen(folder).public, table_of(folder)
+    fit, places = fit_of(public), places_of(public)
+    assert np.allclose(fit.predict(places), table, atol=1e-5)
+    assert np.allclose(places_of(public, np.array([3, 1])), places[[3, 1]])
 
 
 def test_such_a_release_is_audited_and_evaluated(folder):

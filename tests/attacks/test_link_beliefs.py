@@ -49,3 +49,10 @@ def test_the_bets_of_each_person_are_counted(world):  # noqa: F811
     for bet, user, n in zip(bets, targets, right, strict=True):
         row = world.ratings.row(int(user))
         assert n == len(set(bet.tolist()) & set(world.ratings.items[row].tolist()))
+
+
+@pytest.mark.parametrize("n_items", [4, 10, 300])
+def test_bets_are_those_of_a_stable_sort(n_items):
+    believed = np.random.default_rng(1).integers(0, 6, (20, n_items)).astype(np.float32)  # many ties
+    believed[0, :] = -np.inf
+    assert best_bets(believed).tolist() == np.argsort(-believed, axis=1, kind="stable")[:, :10].tolist()

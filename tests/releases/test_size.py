@@ -97,8 +97,11 @@ def test_a_size_that_is_none_is_refused(text):
         parse_size(text)
 
 
-def test_where_spark_writes_no_factors_the_way_out_is_one_machine():
-    with pytest.raises(recloak.InputError, match=r"take engine='local' and layout='factors' \(11\.1 MB\)"):
-        announce(BOOKS, PublishOptions(k=5), WriteOptions(layout="grouped"), spark=True)
+@pytest.mark.parametrize("layout", [None, "grouped"])
+def test_on_spark_factors_are_a_way_out_that_must_be_asked_for(layout):
+    way_out = r"take layout='factors' \(11\.1 MB; the driver makes it, in the memory of a local run\)"
+    with pytest.raises(recloak.InputError, match=way_out):
+        announce(BOOKS, PublishOptions(k=5), WriteOptions(layout=layout), spark=True)
+    assert announce(BOOKS, PublishOptions(k=5), WriteOptions(layout="factors"), spark=True).layout == "factors"
     with pytest.raises(recloak.InputError, match="above the limit of 2 GB: take layout='grouped'"):
         announce(NETFLIX, PublishOptions(k=5), WriteOptions(layout="long"), spark=True)

@@ -80,6 +80,31 @@ def test_a_drawn_group_of_too_few_fails_on_spark_as_locally(tmp_path):
         assert found.k_found == 4
 
 
+def test_factors_are_made_by_the_driver_with_the_bytes_of_one_machine(tmp_path):
+    stars, rest = tmp_path / "stars.csv", tmp_path / "rest.csv"
+    ratings = recloak.synth(users=60, items=30, ratings=900, seed=1)
+    kept, probe = hold_out(ratings, 0.1, rng=1)
+    kept.to_polars().write_csv(stars)
+    probe.write_csv(rest)
+    for name, engine in (("here", "local"), ("there", "spark")):
+        recloak.publish(stars, tmp_path / name, k=4, layout="factors", seed=1, engine=engine)
+    assert bytes_of(tmp_path / "there") == bytes_of(tmp_path / "here")
+    assert recloak.verify(tmp_path / "there", engine="spark") == recloak.verify(tmp_path / "there")
+    found = recloak.evaluate(stars, tmp_path / "there", probe=rest, engine="spark").target_deviation
+    local = recloak.evaluate(stars, tmp_path / "there", probe=rest, seed=1).target_deviation
+    assert (found.n, found.coverage) == (local.n, local.coverage)
+    assert found.rmse == pytest.approx(local.rmse, abs=1e-6)
+
+
+def test_the_way_out_of_a_table_that_is_too_large_is_one_that_spark_takes(tmp_path):
+    stars = tmp_path / "stars.csv"
+    recloak.synth(users=60, items=30, ratings=900, seed=1).to_polars().write_csv(stars)
+    with pytest.raises(recloak.InputError, match="above the limit") as refused:
+        recloak.publish(stars, tmp_path / "out", k=4, seed=1, engine="spark", size_limit="100B")
+    assert "engine='local'" not in str(refused.value)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("mode", ["pure", "padded", "sampled"])
 def test_held_out_uses_are_looked_for_in_the_own_row_as_locally(tmp_path, mode):
     rest, probe = hold_out(two_tastes(60, 30), 0.1, rng=1)

@@ -20,6 +20,7 @@ from recloak._ratings.model import Ratings
 LINK_CAP = 0.5
 _MOST_SCORED = 600_000_000  # cells that an attack looks at for one kind of knowledge; beyond, fewer targets
 _FEWEST_TARGETS = 200
+_MOST_ROW_CELLS, _FEWEST_ROWS = 60_000_000, 100  # of the rows of all targets together; beyond, fewer targets
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -147,9 +148,15 @@ class AttackInput:
         """Return the most targets of a costly attack: the usual number, more where more targets are asked for."""
         return usual * max(self.options.targets, DEFAULT_TARGETS) // DEFAULT_TARGETS
 
+    @property
+    def n_targets(self) -> int:
+        """How many targets the attacks have that need no clues: fewer than asked for where rows are very long."""
+        by_memory = max(_MOST_ROW_CELLS // max(self.ratings.n_items, 1), _FEWEST_ROWS)
+        return min(self.options.targets, self.ratings.n_users, by_memory)
+
     def targets(self) -> NDArray[np.int64]:
         """Draw the targets of the attacks that need no clues."""
-        n = min(self.options.targets, self.ratings.n_users)
+        n = self.n_targets
         return np.sort(self.randomness.stream("targets").choice(self.ratings.n_users, n, replace=False))
 
     def clues(self, most: int | None = None) -> Clues:

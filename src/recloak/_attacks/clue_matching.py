@@ -5,6 +5,7 @@ known item adds to the score of every profile that has it; the best score wins).
 other, are shared out among threads, so their number changes nothing.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._attacks.model import Clues, Public
-from recloak._attacks.public_columns import PublicColumns, columns_of, place_of
+from recloak._attacks.public_columns import PublicColumns, columns_for, in_batches, place_of
 from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 
@@ -96,30 +97,37 @@ def match(public: Public, clues: Clues, tolerance: float = ANY_LABEL) -> Matches
     """Find the profiles that have every known item with a label within ``tolerance`` of the known rating."""
     if not np.diff(clues.indptr).all():
         raise ValueError("a target of whom nothing is known matches everybody")
-    columns, known = _arrays(public, clues, timed=False)
     n_users, n_profiles = np.zeros((2, clues.n_targets), np.int64)
     has_own, own = np.zeros(clues.n_targets, np.bool_), public.owner[clues.targets]
-    given = columns, known, public.weights, own, float(tolerance) + 1e-6
-    in_shares(_match, clues.n_targets, *given, n_users, n_profiles, has_own, little=_LITTLE)
+    for part, columns, known in _arrays(public, clues, timed=False):
+        given = columns, known, public.weights, own[part], float(tolerance) + 1e-6
+        found = n_users[part], n_profiles[part], has_own[part]
+        in_shares(_match, len(own[part]), *given, *found, little=_LITTLE)
     return Matches(n_users, n_profiles, has_own)
 
 
 def score(public: Public, clues: Clues, kernel: Kernel, *, without_own: bool = False) -> Scores:
     """Score every profile against each target's clues; ``without_own`` takes the target out of the data first."""
-    columns, known = _arrays(public, clues, timed=kernel.day_scale > 0)
     start = np.zeros(public.n_profiles) if kernel.head_start is None else kernel.head_start
     rule = _Rule(kernel.item_weights, float(kernel.rating_scale), kernel.day_scale * _DAY, kernel.squared, start)
-    standing = np.zeros((clues.n_targets, 11))
-    given = columns, known, rule, public.weights, public.owner[clues.targets], without_own
-    in_shares(_score, clues.n_targets, *given, standing, little=2)
+    standing, own = np.zeros((clues.n_targets, 11)), public.owner[clues.targets]
+    for part, columns, known in _arrays(public, clues, timed=kernel.day_scale > 0):
+        given = columns, known, rule, public.weights, own[part], without_own
+        in_shares(_score, len(own[part]), *given, standing[part], little=2)
     return Scores(*standing.T)
 
 
-def _arrays(public: Public, clues: Clues, *, timed: bool) -> tuple[PublicColumns, _Known]:
-    """Bring both sides into the form of the compiled functions; times count only where both sides have them."""
+def _arrays(public: Public, clues: Clues, *, timed: bool) -> Iterator[tuple[slice, PublicColumns, _Known]]:
+    """Bring both sides into the form of the compiled functions; times count only where both sides have them.
+
+    All targets at once where the cells are held, else some at a time: of which targets it is comes first.
+    """
     timed = timed and clues.times is not None and public.times is not None
     times = clues.times if timed and clues.times is not None else _NO_TIMES
-    return columns_of(public, timed=timed), _Known(clues.indptr, clues.items, clues.ratings, times)
+    for part in in_batches(public, clues.indptr):
+        indptr = clues.indptr[part.start : part.stop + 1]
+        columns = columns_for(public, clues.items[indptr[0] : indptr[-1]], timed=timed)
+        yield part, columns, _Known(indptr, clues.items, clues.ratings, times)
 
 
 @njit(cache=True, inline="always")

@@ -2,7 +2,8 @@
 
 Whoever has the factors need not fit a low-rank model to the table: they are that model, but for their rounding. So the
 attackers that fit one take it from here. Those that look at labels get the cells, rounded to one of 255 values (finer
-than the grid of a table of cells), item by item, so that nothing larger than a byte per cell is made.
+than the grid of a table of cells): of all items where there are not too many cells to hold, a byte each, else of the
+items that they ask for.
 """
 
 from pathlib import Path
@@ -19,8 +20,8 @@ from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
 from recloak._releases.model.factor_tables import FactorTables
 
-MOST_CELLS = 4_000_000_000
-_ITEMS = 256  # columns that are computed at once
+MOST_HELD = 2_000_000_000  # cells; beyond, columns are computed when they are asked for
+_BLOCK = 20_000_000  # cells that are computed at once
 
 
 def is_factors(folder: Path) -> bool:
@@ -47,20 +48,30 @@ def _side(table: pl.DataFrame, numbers: NDArray[np.int32]) -> tuple[NDArray[np.f
     return bias[order].astype(np.float32), factors[order].astype(np.float32).reshape(len(order), -1)
 
 
-def coded_cells(tables: FactorTables) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Return every cell as a code, by items, then by groups, and the value of each code."""
+def values_of(tables: FactorTables) -> NDArray[np.float32]:
+    """Return the values to which cells are rounded."""
+    return np.linspace(tables.low, tables.high, MOST_VALUES, dtype=np.float32)
+
+
+def held_cells(tables: FactorTables) -> NDArray[np.uint8]:
+    """Return the codes of every cell, by items, then by groups; nothing where there are too many to hold."""
     n_groups, n_items = tables.shape
-    if n_groups * n_items > MOST_CELLS:
-        raise SourceError(
-            f"a release to be attacked must have at most {MOST_CELLS:,} cells, got {n_groups * n_items:,}; publish and "
-            "audit a sample of the users instead"
-        )
-    values = np.linspace(tables.low, tables.high, MOST_VALUES, dtype=np.float32)
+    return coded_columns(tables, np.arange(n_items if n_groups * n_items <= MOST_HELD else 0))
+
+
+def coded_columns(tables: FactorTables, items: NDArray[np.integer]) -> NDArray[np.uint8]:
+    """Return the codes of the cells of some items, by items, then by groups."""
+    n_groups = tables.shape[0]
+    codes, step = np.empty((len(items), n_groups), np.uint8), max(_BLOCK // max(n_groups, 1), 1)
+    with task("computing cells", len(items)) as advance:
+        for first in range(0, len(items), step):
+            some = items[first : first + step]
+            codes[first : first + step] = codes_of(tables, tables.block(slice(None), some)).T
+            advance(len(some))
+    return codes.ravel()
+
+
+def codes_of(tables: FactorTables, cells: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Return the code of each cell."""
     step = (tables.high - tables.low) / (MOST_VALUES - 1) or 1.0
-    codes = np.empty((n_items, n_groups), np.uint8)
-    with task("reading the release", n_items) as advance:
-        for first in range(0, n_items, _ITEMS):
-            block = tables.block(slice(None), slice(first, first + _ITEMS))
-            codes[first : first + _ITEMS] = np.rint((block - tables.low) / step).T
-            advance(block.shape[1])
-    return codes.ravel(), values
+    return np.rint((cells - tables.low) / step).astype(np.uint8)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from recloak._attacks.attack import WITH_NUMBERS, Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings
+from recloak._attacks.factor_release import codes_of
 from recloak._attacks.model import Hits, Public
-from recloak._attacks.public_columns import columns_of
 from recloak._attacks.released_cells import raters_of
 from recloak._core.intervals import wilson
 from recloak._core.randomness import Rng, randomness
@@ -25,12 +25,11 @@ _SPREAD_BINS = 20
 def fingerprint(public: Public, ratings: Ratings, *, rng: Rng = None) -> Hits:
     """Attack the number of raters behind each label; details hold the baseline and bare single ratings."""
     stream = randomness(rng).stream("fingerprint")
-    n_cells = len(public.codes)
-    cells = np.sort(stream.choice(n_cells, min(_MOST_CELLS, n_cells), replace=False))
+    cells = np.sort(stream.choice(public.n_cells, min(_MOST_CELLS, public.n_cells), replace=False))
     profiles, items = _place(public, cells)
     truth, total = raters_of(public, ratings, profiles, items)
-    labels, prior = public.values[public.codes[cells]], _prior_key(public, profiles, items)
-    with_label = _combine(prior, public.codes[cells])
+    codes, prior = _codes(public, cells, profiles, items), _prior_key(public, profiles, items)
+    labels, with_label = public.values[codes], _combine(prior, codes)
     learn = (stream.permutation(public.n_profiles) % 2 == 0)[profiles]
     from_prior = _guess(prior, truth, learn, fallback=None)
     from_label = _guess(with_label, truth, learn, fallback=from_prior)
@@ -47,8 +46,17 @@ def fingerprint(public: Public, ratings: Ratings, *, rng: Rng = None) -> Hits:
 
 def _place(public: Public, cells: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the profile and the item of each cell."""
-    columns, items = columns_of(public), np.searchsorted(public.indptr, cells, side="right") - 1
-    return columns.holders[cells - columns.shift[items]], items
+    items = np.searchsorted(public.indptr, cells, side="right") - 1
+    return public.holders[cells - public.indptr[items] if public.is_complete else cells], items
+
+
+def _codes(
+    public: Public, cells: NDArray[np.int64], profiles: NDArray[np.int32], items: NDArray[np.int64]
+) -> NDArray[np.unsignedinteger]:
+    """Return the code of the label of each cell."""
+    if public.holds_cells or public.factors is None:
+        return public.codes[cells]
+    return codes_of(public.factors, public.factors.cells(profiles, items))
 
 
 def _prior_key(public: Public, profiles: NDArray[np.int32], items: NDArray[np.int64]) -> NDArray[np.int64]:

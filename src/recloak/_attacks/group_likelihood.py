@@ -22,7 +22,7 @@ from recloak._attacks.model import Public, step_of
 from recloak._attacks.person_fit import Population, population, taste_of
 from recloak._attacks.public_columns import columns_of, item_means, lengths
 from recloak._attacks.released_cells import rows_of
-from recloak._attacks.table_fit import Floats, TableFit, fit_of
+from recloak._attacks.table_fit import Floats, TableFit, fit_of, places_of
 from recloak._core.compiling import njit
 from recloak._ratings.model import Ratings
 
@@ -89,6 +89,8 @@ def _shapes(public: Public, fit: TableFit) -> tuple[Floats, NDArray[np.float64],
         return np.empty((public.n_profiles, 0), np.float32), activity(public), 0.0
     if not public.is_complete:
         return np.empty((public.n_profiles, 0), np.float32), _relative(lengths(public)), 0.0
+    if public.factors is not None:  # which nothing moved
+        return places_of(public), np.ones(public.n_profiles), 0.0
     step = max(_BLOCK_CELLS // max(public.n_items, 1), 1)
     places, moved = [], []
     for first in range(0, public.n_profiles, step):
@@ -125,14 +127,17 @@ def _add_scores(
             columns_of(public), public.drawn.counts, items.astype(np.int32), ratings, model.popularity[items],
             model.means[items], model.active, public.weights, (added(public), model.taste), taste, presence,
         )  # fmt: skip
-    elif model.public.is_complete:
+    elif public.is_complete:
         predicted = np.clip(
             model.fit.means[items][:, None] + model.fit.basis[:, items].T @ model.places.T,
             model.fit.low,
             model.fit.high,
         )  # (n_known, n_profiles)
+        if public.factors is not None:  # which no rating moved: there is no other evidence
+            taste -= np.square(ratings[:, None] - predicted).sum(axis=0) / (2 * model.taste**2)
+            return
         _score_padded(
-            columns_of(model.public), items.astype(np.int32), ratings, predicted, model.popularity[items],
+            columns_of(public), items.astype(np.int32), ratings, predicted, model.popularity[items],
             surprises, model.active, (model.size, model.taste, model.blur), taste, presence,
         )  # fmt: skip
     else:

@@ -212,6 +212,7 @@ class _Tally:
 
     def __init__(self, public: Public, ratings: Ratings) -> None:
         self.ratings, self.means = ratings, item_means(public)
+        self.popularity = ratings.popularity.astype(np.float64)  # counted once: there may be 100 M ratings
         self.right = self.told = self.guessed = self.cells = self.all_cells = 0
         self.sure = self.sure_right = 0
         self.beliefs: list[tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]] = []
@@ -232,7 +233,7 @@ class _Tally:
         self.all_cells += len(items)
         self.sure += int((reading.belief > _SURE).sum())
         self.sure_right += int((rated & (reading.belief > _SURE)).sum())
-        self.beliefs.append((rated, reading.belief, self.ratings.popularity[reading.items].astype(np.float64)))
+        self.beliefs.append((rated, reading.belief, self.popularity[reading.items]))
         self.people.append((user, float(right.sum()) / max(len(items), 1)))
 
     def hits(self, colluders: int) -> Hits:

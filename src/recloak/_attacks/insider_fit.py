@@ -13,7 +13,7 @@ with s stars" is ``(s - F) z^T S^-1 G - (s - F)^2 z^T S^-1 z / 2``, where S is h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,8 @@ from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.group_likelihood import GroupModel, group_model_of
 from recloak._attacks.member_signs import ItemMemory, item_memory, person_of
 from recloak._attacks.model import Hits, Line, PersonRisks, step_of
-from recloak._attacks.public_columns import item_means
-from recloak._attacks.released_cells import Members, members_of, rows_of
+from recloak._attacks.public_columns import item_means, labels_for
+from recloak._attacks.released_cells import Members, members_of
 from recloak._attacks.two_samples import auc
 from recloak._core.errors import InputError
 from recloak._core.intervals import wilson
@@ -53,6 +53,24 @@ class _Insiders:
     typical: float  # number of ratings of a person
     members: Members
     means: NDArray[np.floating]  # (n_items,) mean labels
+    sizes: dict[int, Numbers] = field(default_factory=dict)  # z^T S^-1 z of each item by people, worked out once
+
+    @property
+    def basis(self) -> Numbers:
+        """The numbers z of every item: (n_items, rank)."""
+        return np.asarray(self.memory.fit.basis.T, np.float64)
+
+    def spread_of_sums(self, n_others: int) -> Numbers:
+        """Return how the sum of z (rating - F) over so many people spreads: (rank, rank)."""
+        spread = n_others * _WIDER * self.memory.noise * self.typical * self.memory.typical
+        return np.asarray(spread + _FADED * np.eye(len(spread)))
+
+    def size(self, n_others: int) -> Numbers:
+        """Return z^T S^-1 z of each item: (n_items,)."""
+        if n_others not in self.sizes:
+            basis = self.basis
+            self.sizes[n_others] = np.einsum("if,fi->i", basis, np.linalg.solve(self.spread_of_sums(n_others), basis.T))
+        return self.sizes[n_others]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -81,15 +99,12 @@ def left_over(who: _Insiders, place: Numbers, colluders: NDArray[np.integer], k:
 
 def read_target(who: _Insiders, place: Numbers, found: Numbers, n_others: int) -> _Reading:
     """Return what the sum over the others' ratings tells of a target who is one of so many."""
-    memory, basis = who.memory, who.memory.fit.basis.T.astype(np.float64)  # (n_items, rank)
-    spread = who.typical * memory.typical
-    own = np.linalg.solve(spread + memory.noise * memory.precision, found / n_others)
-    row = memory.fit.means + basis @ place
-    noise = n_others * _WIDER * memory.noise * spread + _FADED * np.eye(len(place))
-    pull, size = basis @ np.linalg.solve(noise, found), np.einsum("if,fi->i", basis, np.linalg.solve(noise, basis.T))
-    departs = basis @ own
+    memory, basis = who.memory, who.basis
+    own = np.linalg.solve(who.typical * memory.typical + memory.noise * memory.precision, found / n_others)
+    row, departs = memory.fit.means + basis @ place, basis @ own
+    pull = basis @ np.linalg.solve(who.spread_of_sums(n_others), found)
     expected = np.clip(row + departs, who.stars[0], who.stars[-1])
-    return _Reading(row, departs, _evidence(who, expected, row, pull, size))
+    return _Reading(row, departs, _evidence(who, expected, row, pull, who.size(n_others)))
 
 
 def _evidence(who: _Insiders, expected: Numbers, row: Numbers, pull: Numbers, size: Numbers) -> Numbers:
@@ -160,8 +175,8 @@ def _attacked(who: _Insiders, user: int, k: int, colluders: int, stream: np.rand
     rated = np.zeros(ratings.n_items, bool)
     rated[items] = True
     beliefs = [who.odds + trust * reading.evidence for trust in _TRUST]
-    guesses = (rows_of(public, np.array([group]))[0], who.means)
-    outsiders = [int(_exact(guess[items], truth, ratings).sum()) for guess in guesses]
+    guesses = labels_for(public, np.full(len(items), group), items), who.means[items]
+    outsiders = [int(_exact(guess, truth, ratings).sum()) for guess in guesses]
     stars = [int(_exact(reading.expected(trust, who)[items], truth, ratings).sum()) for trust in _TRUST]
     links = [auc(belief[rated], belief[~rated]) for belief in beliefs]
     return _Read(user, len(items), [*stars, *outsiders], links, outsiders)

@@ -74,7 +74,7 @@ def _counts_all(share: Share | None) -> bool:
 
 def n_drawn(given: AttackInput) -> int:
     """Return how many targets are drawn for an attack."""
-    return min(given.options.targets, given.ratings.n_users)
+    return given.n_targets if given.knowledge is None else min(given.options.targets, given.ratings.n_users)
 
 
 def _too_wide(share: Share, limit: float, given: AttackInput) -> str:

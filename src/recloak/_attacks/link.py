@@ -26,9 +26,12 @@ _MOST_BELIEFS = 10_000_000
 _QUANTILES = (0.5, 0.9, 0.99)
 
 
-def link(public: Public, ratings: Ratings, targets: NDArray[np.integer], *, k: int) -> Hits:
+def link(
+    public: Public, ratings: Ratings, targets: NDArray[np.integer], *, k: int,
+    believed: NDArray[np.float32] | None = None,
+) -> Hits:  # fmt: skip
     """Attack the links of each target; details hold the share k'/|C| over the released cells and the theorems."""
-    bets = best_bets(learned_beliefs(public, ratings, public.owner[targets]))
+    bets = best_bets(learned_beliefs(public, ratings, public.owner[targets]) if believed is None else believed)
     right = bets_right(bets, ratings, targets)
     won, people = wilson(int(right.sum()), bets.size), PersonRisks(targets, right / max(bets.shape[1], 1))
     return Hits(won, details=_confidence(public, ratings, k), people=people)
@@ -68,7 +71,15 @@ def surest(ratings: Ratings, targets: NDArray[np.integer], believed: NDArray[np.
 def best_bets(believed: NDArray[np.float32]) -> NDArray[np.int64]:
     """Choose the ten items believed in most, ties by item number: (len, at most 10)."""
     n_bets = min(N_BETS, believed.shape[1])
-    return np.argsort(-believed, axis=1, kind="stable")[:, :n_bets]
+    return np.array([_largest(row, n_bets) for row in believed], np.int64).reshape(len(believed), n_bets)
+
+
+def _largest(row: NDArray[np.floating], n: int) -> NDArray[np.int64]:
+    """Return the places of the n largest numbers, ties by place; the whole row is not sorted for a few of it."""
+    if n < 1:
+        return np.empty(0, np.int64)
+    at_least = np.flatnonzero(row >= np.partition(row, len(row) - n)[len(row) - n])
+    return at_least[np.argsort(-row[at_least], kind="stable")[:n]]
 
 
 def bets_won(bets: NDArray[np.int64], ratings: Ratings, targets: NDArray[np.integer]) -> Share:
@@ -123,9 +134,10 @@ def _by_share(share: NDArray[np.float64], cells: NDArray[np.int64]) -> dict[str,
 
 def _run(given: AttackInput) -> Findings:
     targets, public = given.targets(), given.public_release()
-    hits = link(public, given.ratings, targets, k=given.k)
-    some = targets[:: max(len(targets) * given.ratings.n_items // _MOST_BELIEFS, 1)]
-    line = surest(given.ratings, some, learned_beliefs(public, given.ratings, public.owner[some]))
+    believed = learned_beliefs(public, given.ratings, public.owner[targets])
+    hits = link(public, given.ratings, targets, k=given.k, believed=believed)
+    some = slice(None, None, max(believed.size // _MOST_BELIEFS, 1))
+    line = surest(given.ratings, targets[some], believed[some])
     return Findings(
         hits, Hits(_on_original(given.ratings, targets)), betting_on_the_popular(given.ratings, targets), lines=(line,)
     )

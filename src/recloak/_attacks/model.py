@@ -98,7 +98,8 @@ class Public:
     weight is their number. ``owner`` is the truth against which an attack is scored; no attack reads it.
 
     Labels are codes of the values there are, and where every profile has every item the columns share one list of
-    holders, so that a cell of a padded release takes a byte.
+    holders, so that a cell of a padded release takes a byte. Where factors are published there may be too many cells
+    to hold: ``codes`` is then empty, and `public_columns.columns_for` computes the columns that are asked for.
     """
 
     n_items: int
@@ -139,7 +140,17 @@ class Public:
     @property
     def is_complete(self) -> bool:
         """Whether every profile has every item, as in a padded release."""
-        return len(self.codes) == self.n_profiles * self.n_items
+        return self.n_cells == self.n_profiles * self.n_items
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells, held or not."""
+        return int(self.indptr[-1])
+
+    @property
+    def holds_cells(self) -> bool:
+        """Whether the codes of all cells are held."""
+        return len(self.codes) == self.n_cells
 
     @property
     def profiles(self) -> NDArray[np.int32]:

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._attacks.model import Public, step_of
-from recloak._attacks.released_cells import rows_of
-from recloak._attacks.table_fit import Floats, TableFit, fit_of
+from recloak._attacks.table_fit import Floats, TableFit, fit_of, places_of
 
 _SAMPLE = 500
 _WIDER = 1.5  # single people spread wider along the directions than groups of them
@@ -39,7 +38,7 @@ def population(public: Public) -> Population:
     """Return how people spread, by a sample of the profiles."""
     fit, step = fit_of(public), step_of(public.scale)
     n_rows = min(public.n_profiles, _SAMPLE)
-    places = fit.coefficients(rows_of(public, np.linspace(0, public.n_profiles - 1, n_rows).astype(np.int64)))
+    places = places_of(public, np.linspace(0, public.n_profiles - 1, n_rows).astype(np.int64))
     spread = np.cov(places.T) if n_rows > 1 else np.zeros((places.shape[1],) * 2)
     covariance = _WIDER * np.atleast_2d(spread) + 1e-3 * step**2 * np.eye(places.shape[1])
     return Population(fit, places.mean(axis=0), np.linalg.inv(covariance.astype(np.float64)), taste_of(public))

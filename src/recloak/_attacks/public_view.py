@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from recloak._attacks.factor_release import coded_cells, is_factors, read_factors
+from recloak._attacks.factor_release import held_cells, is_factors, read_factors, values_of
 from recloak._attacks.model import DrawnCells, Public
 from recloak._attacks.padded_release import PaddedTable, group_numbers, item_numbers, padded_table, read_padded
 from recloak._core.errors import SourceError
@@ -85,7 +85,7 @@ def _see_rows(folder: Path, private: Path, manifest: dict[str, Any], ratings: Ra
     owner, names = _owners(private, members, ratings)
     if isinstance(profiles, tuple):
         factors = read_factors(*profiles, manifest, groups, ratings)
-        public = _complete(*coded_cells(factors), weights, owner, ratings)
+        public = _complete(held_cells(factors), values_of(factors), weights, owner, ratings)
         return ReleaseView(replace(public, factors=factors), manifest, names)
     if isinstance(profiles, PaddedTable):
         codes = read_padded(profiles, groups, ratings.item_ids)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._attacks.model import Public
-from recloak._attacks.public_columns import columns_of, lengths, place_of
+from recloak._attacks.public_columns import columns_for, columns_of, labels_for, lengths, place_of
 from recloak._core.compiling import njit
 from recloak._core.threads import in_shares
 from recloak._ratings.model import Ratings
@@ -45,7 +45,8 @@ def count_cells(public: Public, ratings: Ratings) -> tuple[NDArray[np.float64], 
     n_raters = np.arange(int(sizes.max(initial=0)) + 1)
     rows = _Rows(ratings.indptr, ratings.items, ratings.values)
     parts = np.zeros((_BLOCKS, len(sizes), len(n_raters)), np.int64)
-    in_shares(_tally, _BLOCKS, columns_of(public), members_of(public), rows, size_of, parts, little=2)
+    columns = columns_for(public, np.empty(0, np.int64))  # no label is looked at
+    in_shares(_tally, _BLOCKS, columns, members_of(public), rows, size_of, parts, little=2)
     cells = parts.sum(axis=0)
     cells[:, 0] = np.bincount(size_of, lengths(public), len(sizes)).astype(np.int64) - cells.sum(axis=1)
     return n_raters / np.maximum(sizes, 1)[:, None], cells
@@ -106,6 +107,14 @@ def rows_of(public: Public, profiles: NDArray[np.integer]) -> NDArray[np.float32
     rows = np.full((len(distinct), public.n_items), NOT_RELEASED, np.float32)
     in_shares(_fill_rows, public.n_items, columns_of(public), distinct, rows)
     return rows[place]
+
+
+def cells_of(public: Public, profiles: NDArray[np.integer], items: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Return the released cells of some profiles and items, nan where there is none: (n_profiles, n_items)."""
+    if public.factors is not None:
+        return public.factors.block(profiles, items)
+    pairs = np.repeat(profiles.astype(np.int32), len(items)), np.tile(items.astype(np.int32), len(profiles))
+    return labels_for(public, *pairs).reshape(len(profiles), len(items))
 
 
 @njit(cache=True, nogil=True)

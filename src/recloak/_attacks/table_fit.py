@@ -84,10 +84,15 @@ def fit_table(public: Public, rng: np.random.Generator) -> TableFit:
 
 def fit_by_factors(tables: FactorTables) -> TableFit:
     """Return the means and directions of a table that follows from factors, which leave nothing over."""
-    sides: Floats = np.column_stack((np.ones(len(tables.item_bias)), tables.item_factors))
+    sides = _sides(tables)
     centre = np.append(tables.group_bias.mean(dtype="f8"), tables.group_factors.mean(axis=0, dtype="f8"))
     means = tables.mean + tables.item_bias + sides @ centre
     return TableFit(means.astype(np.float32), _orthonormal(sides.T), 0.0, tables.low, tables.high)
+
+
+def _sides(tables: FactorTables) -> Floats:
+    """Return what each number of a group adds to each item: (n_items, rank + 1)."""
+    return np.column_stack((np.ones(len(tables.item_bias)), tables.item_factors))
 
 
 def fit_of(public: Public) -> TableFit:
@@ -95,6 +100,19 @@ def fit_of(public: Public) -> TableFit:
     if public not in _FITS:
         _FITS[public] = fit_table(public, np.random.default_rng(1))
     return _FITS[public]
+
+
+def places_of(public: Public, profiles: NDArray[np.integer] | slice = slice(None)) -> Floats:
+    """Return the place of some profiles along the directions of the fit: (len(profiles), rank).
+
+    Published factors say it without a row, and without an error where labels are cut off at the ends of the scale.
+    """
+    fit, tables = fit_of(public), public.factors
+    if tables is None:
+        return fit.coefficients(rows_of(public, np.arange(public.n_profiles)[profiles]))
+    own = np.column_stack((tables.group_bias, tables.group_factors)).astype(np.float64)
+    turned = _sides(tables).T @ fit.basis.T  # (rank + 1, rank)
+    return np.asarray((own - own.mean(axis=0))[profiles] @ turned, np.float32)
 
 
 def fit_rows(rows: Floats, rng: np.random.Generator) -> TableFit:

@@ -9,7 +9,11 @@ from recloak._core.intervals import Z_95, Share, wilson
 
 def auc(yes: NDArray[np.floating], no: NDArray[np.floating]) -> float:
     """Return the chance that a case of the first kind scores above one of the second, ties counting half."""
-    return auc_share(yes, no).rate
+    if not len(yes) or not len(no):
+        raise InputError("there are not two kinds of cases to tell apart")
+    if np.isnan(yes).any() or np.isnan(no).any():
+        return float("nan")
+    return float(_share_below(yes, no).mean())
 
 
 def auc_share(yes: NDArray[np.floating], no: NDArray[np.floating]) -> Share:

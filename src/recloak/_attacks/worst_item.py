@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ from recloak._attacks.drawn_evidence import counts_of
 from recloak._attacks.group_likelihood import group_model_of
 from recloak._attacks.link_beliefs import posteriors
 from recloak._attacks.model import Hits, PersonRisks, Public
-from recloak._attacks.released_cells import rows_of
+from recloak._attacks.released_cells import cells_of
 from recloak._core.errors import InputError
 from recloak._core.intervals import Share
 from recloak._ratings.model import Ratings
@@ -131,25 +132,23 @@ def _exact(public: Public, scores: Scores, n_users: NDArray[np.integer], used: U
 def _scores(public: Public, ratings: Ratings, items: NDArray[np.int64]) -> Iterator[Scores]:
     """Yield ways to score how far the row of each group points to each item."""
     if public.drawn is not None:
-        yield _by_rows(public, items, lambda some: counts_of(public, some) / public.weights[some][:, None])
+        yield _by_rows(public, lambda some: counts_of(public, some)[:, items] / public.weights[some][:, None])
         return
-    labels = _by_rows(public, items, lambda some: rows_of(public, some))
+    labels = _by_rows(public, lambda some: cells_of(public, some, items))
     if ratings.kind is RATINGS or not public.is_complete:  # what is a high label depends on the item
         with np.errstate(invalid="ignore"):
             labels = labels - np.nanmean(labels, axis=0, keepdims=True)
     yield np.where(np.isnan(labels), -np.inf, labels).astype(np.float32)
     model = group_model_of(public, ratings)
     if ratings.kind is RATINGS and model.shows_presence:
-        yield _by_rows(public, items, lambda some: posteriors(model, some))
+        yield _by_rows(public, lambda some: posteriors(model, some)[:, items])
 
 
-def _by_rows(
-    public: Public, items: NDArray[np.int64], read: Callable[[NDArray[np.int64]], NDArray[np.floating]]
-) -> Scores:
-    """Read some columns of all rows, a block of rows at a time."""
+def _by_rows(public: Public, read: Callable[[NDArray[np.int64]], NDArray[np.floating]]) -> Scores:
+    """Read all rows, a block of them at a time."""
     step = max(_BLOCK // max(public.n_items, 1), 1)
     starts = range(0, public.n_profiles, step)
-    blocks = [read(np.arange(first, min(first + step, public.n_profiles)))[:, items] for first in starts]
+    blocks = [read(np.arange(first, min(first + step, public.n_profiles))) for first in starts]
     return np.vstack(blocks).astype(np.float32)
 
 
@@ -162,14 +161,35 @@ def _looked_at(public: Public, ratings: Ratings, stream: np.random.Generator) ->
     return np.sort(stream.permutation(rare)[: max(_MOST_CELLS // max(public.n_profiles, 1), 1)])
 
 
-def _used(ratings: Ratings, items: NDArray[np.int64], owner: NDArray[np.int32], n_profiles: int) -> Used:
-    """Count the members of each group who used each of some items."""
+class Uses(NamedTuple):
+    """Who used which of some items, in the order of the items."""
+
+    users: NDArray[np.int64]
+    columns: NDArray[np.int64]  # ascending places among the items
+
+    def of(self, column: int) -> NDArray[np.int64]:
+        """Return the users of one item."""
+        return self.users[slice(*np.searchsorted(self.columns, (column, column + 1)))]
+
+    def by_group(self, owner: NDArray[np.int32], n_profiles: int, n_items: int) -> Used:
+        """Count the members of each group who used each of the items."""
+        found = np.zeros((n_profiles, n_items), np.int32)
+        np.add.at(found, (owner[self.users], self.columns), 1)
+        return found
+
+
+def uses_of(ratings: Ratings, items: NDArray[np.int64]) -> Uses:
+    """Return who used each of some items; nothing as large as the ratings is made."""
     column = np.full(ratings.n_items, -1)
     column[items] = np.arange(len(items))
-    places, found = column[ratings.items], np.zeros((n_profiles, len(items)), np.int32)
-    kept = places >= 0
-    np.add.at(found, (owner[ratings.users()[kept]], places[kept]), 1)
-    return found
+    found = [np.empty((2, 0), np.int64)]
+    for first in range(0, ratings.n_ratings, _BLOCK):
+        columns = column[ratings.items[first : first + _BLOCK]]
+        kept = np.flatnonzero(columns >= 0)
+        found.append(np.stack((np.searchsorted(ratings.indptr, kept + first, "right") - 1, columns[kept])))
+    users, columns = np.concatenate(found, axis=1)
+    order = np.argsort(columns, kind="stable")
+    return Uses(users[order], columns[order])
 
 
 def worst(claims: list[Claim]) -> tuple[Claim, float]:
@@ -180,17 +200,16 @@ def worst(claims: list[Claim]) -> tuple[Claim, float]:
     return claims[place], counted[place]
 
 
-def _people(claims: list[Claim], items: NDArray[np.int64], public: Public, ratings: Ratings) -> PersonRisks:
+def _people(claims: list[Claim], uses: Uses, public: Public) -> PersonRisks:
     """Return for each person how much the worst claim counts that is right about the person."""
-    n_claims, by_item = sum(one.kind == "item" for one in claims), ratings.by_item()
-    risks = np.zeros(ratings.n_users)
+    n_claims, risks = sum(one.kind == "item" for one in claims), np.zeros(len(public.owner))
     for claim in claims:
         counted = claim.counted(n_claims)
         for column in np.unique(claim.columns) if counted > RARE else ():
-            users = by_item.users[by_item.indptr[items[column]] : by_item.indptr[items[column] + 1]]
+            users = uses.of(int(column))
             named = users[np.isin(public.owner[users], claim.groups[claim.columns == column])]
             risks[named] = np.maximum(risks[named], counted)
-    return PersonRisks(np.arange(ratings.n_users), risks)
+    return PersonRisks(np.arange(len(risks)), risks)
 
 
 def _dealt(public: Public, stream: np.random.Generator) -> NDArray[np.int32]:
@@ -202,7 +221,8 @@ def _run(given: AttackInput) -> Findings:
     public, ratings, stream = given.public_release(), given.ratings, given.randomness.stream("worst item")
     items = _looked_at(public, ratings, stream)
     ways, n_users = list(_scores(public, ratings, items)), ratings.popularity[items]
-    truth, lots = (_used(ratings, items, owner, public.n_profiles) for owner in (public.owner, _dealt(public, stream)))
+    uses, shape = uses_of(ratings, items), (public.n_profiles, len(items))
+    truth, lots = (uses.by_group(owner, *shape) for owner in (public.owner, _dealt(public, stream)))
     claims = claims_on(public, ways, n_users, truth)
     (claim, counted), (_, control) = worst(claims), worst(claims_on(public, ways, n_users, lots))
     surest = {f"right_of_the_surest_{one.people}": one.right / one.people for one in claims if one.kind == "surest"}
@@ -217,7 +237,7 @@ def _run(given: AttackInput) -> Findings:
     }
     hits = Hits(
         Share(counted, counted, counted, claim.people), control=Share(control, control, control, claim.people),
-        details=details, people=_people(claims, items, public, ratings),
+        details=details, people=_people(claims, uses, public),
     )  # fmt: skip
     usual = float(n_users[claim.columns].mean() / ratings.n_users)
     return Findings(hits, baseline=min(usual, counted))

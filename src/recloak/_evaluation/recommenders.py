@@ -54,9 +54,9 @@ Fit = Callable[[Ratings, Randomness], Model]
 
 def require_trainable(public: Public) -> None:
     """Raise InputError if a release does not fit into memory as a training set."""
-    if len(public.codes) > MOST_CELLS:
+    if public.n_cells > MOST_CELLS:
         raise InputError(
-            f"a release to train recommenders on must have at most {MOST_CELLS:,} cells, got {len(public.codes):,}; "
+            f"a release to train recommenders on must have at most {MOST_CELLS:,} cells, got {public.n_cells:,}; "
             "publish and evaluate a sample of the users instead"
         )
 

@@ -28,7 +28,7 @@ def shape(ratings: Ratings, public: Public) -> dict[str, Any]:
     return {
         "density": {"original": ratings.density, "release": edges / max(public.n_users * public.n_items, 1)},
         "edges_added": edges - ratings.n_ratings,
-        "cells": len(public.codes),
+        "cells": public.n_cells,
         "group_sizes": _counts(public.weights),
         "histogram": {
             "original": histogram(ratings.values, ratings),

@@ -17,7 +17,7 @@ from recloak._library.engines import on_spark, require_files, spark_session
 from recloak._library.sources import as_ratings, as_source
 from recloak._releases.folder_checks import check_folders
 from recloak._releases.model.modes import MODES
-from recloak._releases.options import PadOptions, PublishOptions, StatisticsOptions, WriteOptions
+from recloak._releases.options import FACTORS, PadOptions, PublishOptions, StatisticsOptions, WriteOptions
 
 if TYPE_CHECKING:
     from recloak._core.randomness import Randomness, Rng
@@ -260,7 +260,11 @@ def _on_spark(making: _Making, files: Source, master: str | None, conf: tuple[st
     require_on_spark("padder", making.padder, ())
     folders, options, reading = making.folders, making.options, files.options
     assert folders is not None
-    in_one_place = MODES[options.mode].is_drawn or making.counting.statistics is not None
+    in_one_place = (
+        MODES[options.mode].is_drawn
+        or making.counting.statistics is not None
+        or making.writing.chosen_layout == FACTORS
+    )
     with spark_session(master, conf) as spark:
         from recloak._spark.driver_ratings import holds_ratings, ratings_in_driver
         from recloak._spark.session import plain_errors

@@ -127,7 +127,6 @@ class WriteOptions(Options):
         f"and expand compute cells; drawn: the rows of mode {', '.join(modes_with('boost'))}, which has no other "
         f"[default: {_LAYOUT}, factors where that is above the size limit]",
         choices=tuple(TABLES),
-        spark=("long", "grouped"),
     )
     format: str = option(
         "parquet", "what the tables are written as", choices=("parquet", "csv"), spark=("parquet",)

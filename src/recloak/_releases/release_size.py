@@ -83,8 +83,8 @@ def announce(
 ) -> ReleaseSize:
     """Log what will be written and return it; raise OptionError if a complete table is above the limit.
 
-    If no layout was asked for and the table is above the limit, the layout becomes `factors` where that can be. Spark
-    writes no factors, so there it is named as a way out on one machine.
+    If no layout was asked for and the table is above the limit, the layout becomes `factors` where that can be. On
+    Spark the driver makes factors, in the memory of a local run, so there they are a way out and not taken unasked.
     """
     if writing.chosen_layout == FACTORS and (why := options.why_no_factors):
         raise OptionError(f"layout='{FACTORS}' does not go with these options: {why}")
@@ -119,8 +119,8 @@ def _smaller(
 
 def _way_out(fitting: list[ReleaseSize], spark: bool) -> str:
     if fitting:
-        where = "engine='local' and " if spark and fitting[0].layout == FACTORS else ""
-        return f"take {where}layout='{fitting[0].layout}' ({in_units(fitting[0].bytes)})"
+        where = "; the driver makes it, in the memory of a local run" if spark and fitting[0].layout == FACTORS else ""
+        return f"take layout='{fitting[0].layout}' ({in_units(fitting[0].bytes)}{where})"
     return "take mode='pure', which writes only items that someone in a group rated, or a larger k=..., or fewer items,"
 
 

@@ -2,10 +2,12 @@
 
 Purchases and plays have no rating to predict; there, how many held-out uses stand in a row of the own group is counted.
 
-Everything is a join: the probe with who-is-who on the user, then with the release on group (or user) and item. The
-figures are those of `_evaluation.deviation.target_deviation`.
+Everything is a join: the probe with who-is-who on the user, then with the release on group (or user) and item, or with
+the factors of the group and of the item, from which the cell follows. The figures are those of
+`_evaluation.deviation.target_deviation`.
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from recloak._core.errors import SourceError
 from recloak._evaluation.fidelity.training import LIKED as USED_FROM
 from recloak._evaluation.model import Accuracy
 from recloak._ratings.options import ReadOptions
-from recloak._releases.model.release_format import TABLES
+from recloak._releases.model.release_format import MANIFEST, TABLES, factor_names
 from recloak._spark.array_cells import address
 from recloak._spark.source import open_source
 from recloak._spark.source_paths import SparkSource
@@ -30,6 +32,8 @@ def target_deviation(
     """Predict each held-out rating by the label in its user's released row; a missing one counts as not covered."""
     folder, held_out = Path(folder), open_source(spark, probe, reading)
     truth = _known(spark, private, held_out, sf.col("rating").alias("truth"))
+    if (folder / "groups.parquet").exists():
+        return _accuracy(_by_factors(spark, folder, truth))
     table, name = _cells(folder)
     return _accuracy(truth.join(spark.read.parquet(address(table)), on=[name, "item"], how="left"))
 
@@ -41,6 +45,9 @@ def uses_in_own_rows(
     """Count the held-out uses that stand in a row of the person's own group; a propensity must be high to count."""
     folder, held_out = Path(folder), open_source(spark, probe, reading, any_values=True)
     asked = _known(spark, private, held_out).dropDuplicates(["user_id", "item"])
+    if (folder / "groups.parquet").exists():
+        high_enough = sf.col("rating") >= sf.lit(USED_FROM * manifest["scale"]["high"])
+        return _covered(_by_factors(spark, folder, asked).withColumn("rating", sf.when(high_enough, 1)))
     table, name = _cells(folder)
     cells = spark.read.parquet(address(table))
     if (folder / "members.parquet").exists() and name == "user":  # rows were drawn for groups, not for people
@@ -49,10 +56,30 @@ def uses_in_own_rows(
     high = manifest["scale"]["high"]
     used = cells.where(sf.col("rating") >= sf.lit(USED_FROM * high)) if manifest["scale"]["low"] == 0 else cells
     shown = used.select(name, "item", sf.lit(1).alias("rating")).dropDuplicates([name, "item"])
-    n, n_covered = asked.join(shown, on=[name, "item"], how="left").agg(sf.count("*"), sf.count("rating")).collect()[0]
+    return _covered(asked.join(shown, on=[name, "item"], how="left"))
+
+
+def _covered(rows: DataFrame) -> Accuracy:
+    """Return the share of the rows that have a label."""
+    n, n_covered = rows.agg(sf.count("*"), sf.count("rating")).collect()[0]
     if not n:
         raise SourceError("no use of the probe belongs to a user of the release")
     return Accuracy(None, None, n_covered / n, n)
+
+
+def _by_factors(spark: SparkSession, folder: Path, asked: DataFrame) -> DataFrame:
+    """Add the rating that follows from the factors of the group and of the item; none where one of them is unknown."""
+    manifest = json.loads((folder / MANIFEST).read_text())
+    names = ("bias", *factor_names(manifest["rank"]))
+    for table, key in (("groups", "group"), ("items", "item")):
+        numbers = [sf.col(name).cast("double").alias(f"{table}_{name}") for name in names]
+        asked = asked.join(spark.read.parquet(address(folder / f"{table}.parquet")).select(key, *numbers), key, "left")
+    cell = sf.lit(manifest["mean"]) + sf.col("groups_bias") + sf.col("items_bias")
+    for name in names[1:]:
+        cell = cell + sf.col(f"groups_{name}") * sf.col(f"items_{name}")
+    low, high = (sf.lit(float(manifest["scale"][end])) for end in ("low", "high"))
+    inside = sf.when(cell < low, low).when(cell > high, high).otherwise(cell)  # null where there is no cell
+    return asked.withColumn("rating", inside.cast("float"))
 
 
 def _known(spark: SparkSession, private: str | Path, held_out: SparkSource, *more: Column) -> DataFrame:

@@ -1,7 +1,7 @@
 """A source that the workers read and check, and that the driver holds: for releases that are made in one place.
 
-Purchases and plays, drawn rows and statistics are published by the local engine's own code, so the release has the same
-bytes as one made without Spark. The driver needs the memory of a local run.
+Purchases and plays, drawn rows, statistics and the layout factors are published by the local engine's own code, so the
+release has the same bytes as one made without Spark. The driver needs the memory of a local run.
 """
 
 from __future__ import annotations

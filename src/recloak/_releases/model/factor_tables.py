@@ -70,6 +70,23 @@ class FactorTables:
             found[part] = self._inside(dots + own[part, None] + bias)
         return found
 
+    def column_means(self, weights: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the mean of the cells of each item, each group counting by its weight.
+
+        Of an item none of whose cells reaches an end of the scale the mean is linear in the groups.
+        """
+        shares: NDArray[np.float64] = weights / max(int(weights.sum()), 1)
+        bias, factors = self.item_bias.astype(np.float64), self.item_factors.astype(np.float64)
+        means = self.mean + bias + shares @ self.group_bias + factors @ (shares @ self.group_factors)
+        longest = float(np.linalg.norm(self.group_factors.astype(np.float64), axis=1).max(initial=0.0))
+        reach = np.linalg.norm(factors, axis=1) * longest + float(np.abs(self.group_bias).max(initial=0.0))
+        cut = np.flatnonzero((self.mean + bias - reach < self.low) | (self.mean + bias + reach > self.high))
+        step = max(_MOST_CELLS // max(len(shares), 1), 1)
+        for first in range(0, len(cut), step):
+            some = cut[first : first + step]
+            means[some] = shares @ self.block(slice(None), some)
+        return means
+
     def _inside(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.clip(sums + self.mean, self.low, self.high)
 
