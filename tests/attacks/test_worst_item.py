@@ -44,16 +44,15 @@ def alone(monkeypatch):
     assert own_attacks()
 
 
-@pytest.mark.parametrize("mode", ["pure", "padded"])
 @pytest.mark.parametrize("kind", ["presence", "counts"])
 @pytest.mark.usefixtures("alone")
-def test_a_clique_is_found_where_rows_show_it(mode, kind):
+def test_a_clique_is_found_where_rows_show_it(kind):
     count = pl.lit(2) + pl.col("item") % 3
     tables = [uses(clique).with_columns(rating=count) for clique in (True, False)]
-    given, spread = (audited(recloak.read(one, values=kind), mode) for one in tables)
+    given, spread = (audited(recloak.read(one, values=kind), "pure") for one in tables)
     assert given.verdict == "breached"
-    assert given.release.rate >= 0.8  # groups hold a few others beside the clique
-    assert (given.people.risks[:N_CLIQUE] > LIMIT).mean() >= 0.9
+    assert given.release.rate >= N_CLIQUE / (N_CLIQUE + 5)  # they fill four groups, or share five with a few others
+    assert (given.people.risks[:N_CLIQUE] > LIMIT).all()
     assert spread.release.rate < given.release.rate  # the same item, used by as many
     assert given.control.rate <= LIMIT
     assert spread.control.rate <= LIMIT
@@ -67,10 +66,12 @@ def test_ratings_of_a_clique_are_found_in_rows_that_show_them():
     assert (found.people.risks[:N_CLIQUE] > LIMIT).all()
 
 
+@pytest.mark.parametrize("mode", ["padded", "sampled"])
 @pytest.mark.usefixtures("alone")
-def test_an_item_that_is_shown_nowhere_gives_nobody_away():
-    found = audited(recloak.read(uses(True), values="presence"), "sampled")
-    assert found.verdict == "bounded"
+def test_an_item_that_is_shown_nowhere_gives_nobody_away(mode):
+    found = audited(recloak.read(uses(True), values="presence"), mode)
+    assert not found.people.risks[:N_CLIQUE].any()
+    assert found.verdict != "breached"
 
 
 def test_of_claims_about_single_items_counts_what_holds_for_all_at_once():

@@ -13,8 +13,7 @@ import recloak
 from recloak import InputError, OptionError, Ratings
 from recloak._core.randomness import Randomness
 from recloak._ratings.event_values import as_propensities, highest_level, levels_of
-from recloak._releases.event_release import group_by_items, without_rare_factors
-from recloak._releases.homogenise import group_means
+from recloak._releases.event_release import group_by_items
 from recloak._releases.model.release_format import MANIFEST, sealed
 from recloak._releases.propensities import CONFIDENCE, RIDGE, propensities, solve_side
 from recloak._releases.row_solver import RatingRows
@@ -153,18 +152,6 @@ def test_people_who_use_the_same_go_together():
     grouping = group_by_items(two_tastes(200, 60), 4, Randomness(1))
     halves = [set(np.flatnonzero(grouping.labels == group) % 2) for group in range(grouping.n_groups)]
     assert sum(len(half) == 1 for half in halves) > 0.8 * len(halves)
-
-
-def test_an_item_that_few_use_has_nothing_but_its_popularity():
-    source = as_propensities(two_tastes())
-    k = int(np.median(source.popularity)) // 2
-    means = group_means(propensities(source, rank=3, rng=Randomness(1)), group_by_items(source, k, Randomness(1)))
-    shown = without_rare_factors(means, source, k)
-    rare = source.popularity < 2 * k
-    assert 0 < rare.sum() < source.n_items
-    assert not shown.item_factors[:, rare].any()
-    np.testing.assert_allclose(shown.base[rare], source.popularity[rare] / source.n_users)
-    np.testing.assert_array_equal(shown.item_factors[:, ~rare], means.item_factors[:, ~rare])
 
 
 @pytest.mark.parametrize("mode", MODES)

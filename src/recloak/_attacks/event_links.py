@@ -8,7 +8,8 @@ With p the chance of an item before looking and m members that nobody knows, an 
     padded   the group's propensity times its size, less those of the colluders, which follow from the same model
 
 The colluders of a padded release fit their own rows in the directions of the released table, a use weighing six times
-as the data card says.
+as the data card says. Released rows are scaled to one sum; the colluders scale the row of their group back, as if the
+unknown members used as much as they do themselves.
 """
 
 from __future__ import annotations
@@ -80,7 +81,8 @@ def beliefs(world: _World, group: int, colluders: NDArray[np.integer]) -> Number
     row = rows_of(public, np.array([group]))[0].astype(np.float64)
     if world.directions is not None:
         known = sum((_propensities(world, int(one)) for one in colluders), np.zeros_like(row))
-        return (public.weights[group] * row - known) / n_unknown
+        scale = known.sum() / (len(colluders) * row.sum()) if len(colluders) and row.sum() > 0 else 1.0
+        return (public.weights[group] * max(scale, 0.0) * row - known) / n_unknown
     p = world.popularity
     alone = p / (1 - (1 - p) ** n_unknown)
     return np.where(np.isnan(row), 0.0, np.where(told > 0, p, alone))

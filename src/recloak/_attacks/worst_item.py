@@ -4,7 +4,8 @@ A mean over people hides a few who are given away. Twenty people who used one it
 the same groups, and the rows of these groups show the item. So the attacker looks at rare items alone, and claims that
 all members of a group used an item where the row points to it most:
 
-    surest  the surest cells of all rare items, until they speak of 20, 50 or 100 people
+    surest  the surest cells of all rare items, until they speak of 20, 50 or 100 people; of propensities by three
+            orders: the highest, the furthest above the item's mean, the furthest ahead of every other group
     item    of one item the first group, or the first ones that hold as many people as used it, as anybody may know
     exact   a pure row shows the items of all its members: if 20 people used an item and its rows have 20, all did
 
@@ -139,9 +140,20 @@ def _scores(public: Public, ratings: Ratings, items: NDArray[np.int64]) -> Itera
         with np.errstate(invalid="ignore"):
             labels = labels - np.nanmean(labels, axis=0, keepdims=True)
     yield np.where(np.isnan(labels), -np.inf, labels).astype(np.float32)
+    if ratings.kind is not RATINGS and public.is_complete:
+        yield labels - labels.mean(axis=0, keepdims=True)
+        yield _leads(labels)
     model = group_model_of(public, ratings)
     if ratings.kind is RATINGS and model.shows_presence:
         yield _by_rows(public, lambda some: posteriors(model, some)[:, items])
+
+
+def _leads(labels: Scores) -> Scores:
+    """Return how far the first group of each item is ahead of the second; other groups are not pointed to."""
+    if len(labels) < 2:
+        return np.zeros_like(labels)
+    second, first = np.partition(labels, -2, axis=0)[-2:]
+    return np.where((labels == first) & (first > second), first - second, -np.inf).astype(np.float32)
 
 
 def _by_rows(public: Public, read: Callable[[NDArray[np.int64]], NDArray[np.floating]]) -> Scores:
@@ -225,7 +237,11 @@ def _run(given: AttackInput) -> Findings:
     truth, lots = (uses.by_group(owner, *shape) for owner in (public.owner, _dealt(public, stream)))
     claims = claims_on(public, ways, n_users, truth)
     (claim, counted), (_, control) = worst(claims), worst(claims_on(public, ways, n_users, lots))
-    surest = {f"right_of_the_surest_{one.people}": one.right / one.people for one in claims if one.kind == "surest"}
+    surest: dict[str, float] = {}
+    for one in claims:  # of the orders that speak of as many people the best counts
+        if one.kind == "surest":
+            name = f"right_of_the_surest_{one.people}"
+            surest[name] = max(surest.get(name, 0.0), one.right / one.people)
     details = {
         "rare_items": int(((ratings.popularity >= 2) & (ratings.popularity < RARE * ratings.n_users)).sum()),
         "items_looked_at": len(items),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recloak._ratings.model import Ratings, Scale
-from recloak._ratings.value_kinds import COUNTS, RATINGS
+from recloak._ratings.value_kinds import COUNTS, PRESENCE, RATINGS
 
 USED = Scale(1.0, 1.0, 1.0)
 PROPENSITIES = Scale(0.0, 1.0, None)
@@ -41,7 +41,9 @@ def as_levels(ratings: Ratings, highest: int) -> Ratings:
 
 
 def as_used(ratings: Ratings) -> Ratings:
-    """Return who used what: every stored cell is 1."""
+    """Return who used what: every stored cell is 1, as it is in presence already."""
+    if ratings.kind is PRESENCE and ratings.scale.low == ratings.scale.high == 1:
+        return replace(ratings, scale=USED)
     return replace(ratings, values=np.ones(ratings.n_ratings, np.float32), scale=USED)
 
 

@@ -24,7 +24,7 @@ from recloak._releases.model.modes import MODES
 from recloak._releases.model.steps import Grouping
 from recloak._releases.options import PadOptions, PublishOptions
 from recloak._releases.predictors import PREDICTORS
-from recloak._releases.profiles import GroupMeans
+from recloak._releases.profiles import FullProfiles, Profiles
 
 HOLDERS = 5  # people who must reach the highest level of counts that is shown; at least k
 _PROPENSITY_STEP = 0.005  # 200 steps from 0 to 1, so that a cell still fits into a byte
@@ -104,34 +104,18 @@ def item_points(ratings: Ratings, rng: Randomness) -> NDArray[np.float32]:
     return np.ascontiguousarray(points / np.maximum(lengths, _SHORTEST), dtype=np.float32)
 
 
-def is_rare(ratings: Ratings, k: int) -> NDArray[np.bool_]:
-    """Return which items fewer people use than two groups have."""
-    return ratings.popularity < 2 * k
-
-
-def popular_alone(ratings: Ratings, k: int) -> float | None:
+def popular_alone(profiles: Profiles, ratings: Ratings) -> float | None:
     """Return the share of items that propensities show by popularity alone, in hundredths; None of other values.
 
     Warn where these are most items: recommenders learn next to nothing from such a release.
     """
-    if not shows_propensities(ratings):
+    if not (isinstance(profiles, FullProfiles) and shows_propensities(ratings)):
         return None
-    share = float(is_rare(ratings, k).mean())
+    share = float(1 - profiles.means.item_factors.any(axis=0).mean())
     if share > _MOSTLY:
         log.warning(
-            "%.0f %% of the items are used by fewer than %d people, two groups, and show nothing but their popularity "
-            "in padded rows: recommenders will learn little from them. Publish mode pure, or leave rare items out; "
-            "recloak evaluate --holdout measures what each mode keeps.", 100 * share, 2 * k,
+            "%.0f %% of the items are used by fewer people than two groups have, or by people who sit together, and "
+            "show nothing but their popularity in padded rows: recommenders will learn little from them. Publish mode "
+            "pure, or leave rare items out; recloak evaluate --holdout measures what each mode keeps.", 100 * share,
         )  # fmt: skip
     return round(share, 2)
-
-
-def without_rare_factors(means: GroupMeans, ratings: Ratings, k: int) -> GroupMeans:
-    """Return what is predicted for groups, with nothing but popularity for an item that fewer than two groups' use.
-
-    The factors of an item that few people use point to these very people.
-    """
-    rare = is_rare(ratings, k)
-    share = (ratings.popularity / max(ratings.n_users, 1)).astype(np.float32)
-    base = np.where(rare, share, means.base).astype(np.float32)
-    return means._replace(base=base, item_factors=np.ascontiguousarray(means.item_factors * ~rare))

@@ -21,12 +21,12 @@ from recloak._core.errors import InputError
 from recloak._core.threads import in_shares
 from recloak._ratings.event_values import shows_propensities
 from recloak._ratings.model import Ratings
-from recloak._releases.event_release import without_rare_factors
 from recloak._releases.grid import Grid, make_grid
 from recloak._releases.group_fit import fit_groups
 from recloak._releases.model.steps import Grouping, Padding
 from recloak._releases.options import HomogeniseOptions
 from recloak._releases.profiles import FullProfiles, GroupMeans, Profiles, SparseProfiles, on_grid
+from recloak._releases.propensity_rows import propensity_rows
 from recloak._releases.rating_tally import Tally, tally
 
 _COUNTED = 2048  # groups whose raters are counted where no label depends on them
@@ -61,7 +61,7 @@ def tally_for(ratings: Ratings, padding: Padding, grouping: Grouping, options: H
 def group_rows(ratings: Ratings, padding: Padding, grouping: Grouping, options: HomogeniseOptions) -> GroupMeans:
     """Return what is predicted for each group: fitted to its ratings, or, beside labels of the raters, the mean."""
     if shows_propensities(ratings):
-        return without_rare_factors(group_means(padding, grouping), ratings, grouping.k)
+        return propensity_rows(group_means(padding, grouping), ratings, grouping)
     if options.labels_of == "model":
         return fit_groups(ratings, padding, grouping)
     return group_means(padding, grouping)

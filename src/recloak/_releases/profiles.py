@@ -122,6 +122,16 @@ class FullProfiles:
         indptr = np.arange(len(groups) + 1, dtype=np.int64) * self.n_items
         return ProfileCells(indptr, every_item(len(groups), self.n_items), labels.reshape(-1))
 
+    def columns(self, items: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Return the labels of some items in every profile, without corrections: (n_groups, len(items))."""
+        bias, factors, base, item_factors = self.means
+        means = GroupMeans(bias, factors, base[items], np.ascontiguousarray(item_factors[:, items]))
+        nothing = np.zeros(len(bias) + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
+        everybody = np.arange(len(bias))
+        return FullProfiles(means, *nothing, self.grid)._filled(
+            everybody, np.empty((len(bias), len(items)), np.float32)
+        )
+
     @property
     def coded(self) -> bool:
         """Whether labels are the few values of a grid, whose numbers fit into a byte."""

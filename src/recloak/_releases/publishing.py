@@ -31,6 +31,7 @@ from recloak._releases.options import PadOptions, PublishOptions
 from recloak._releases.pad import pad
 from recloak._releases.predictors import CheckedPadder
 from recloak._releases.profiles import Profiles, SparseProfiles
+from recloak._releases.rare_items import surest_claim
 from recloak._releases.rating_tally import Tally, count_raters
 from recloak._releases.release import Release, release
 from recloak._releases.row_exposure import measure_rows
@@ -147,7 +148,11 @@ def make_release(
         n_ratings=int((profiles.counts * grouping.sizes).sum()),
         n_groups=grouping.n_groups,
     )
-    facts = replace(facts, popular_alone=popular_alone(ratings, options.k))
+    facts = replace(facts, popular_alone=popular_alone(profiles, ratings))
+    if ratings.kind is not RATINGS and not options.leaves_out and options.wanted_diversity is None:
+        with log.step("measure rare items") as notes:
+            notes["surest"] = surest_claim(profiles, ratings, grouping, rng.child("release"))
+        facts = replace(facts, surest=notes["surest"])
     if isinstance(profiles, SparseProfiles):
         with log.step("measure rows") as notes:
             exposure = measure_rows(profiles, ratings, grouping, rng.child("release"))

@@ -7,12 +7,14 @@ in a row would be far too kind: it finds 25 of 100 people where this finds 80. A
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recloak._core.randomness import Rng, randomness
+from recloak._ratings.assemble import transpose_rows
 from recloak._ratings.model import Ratings
 from recloak._releases.model.manifest import KNOWN_ITEMS, RowExposure
 from recloak._releases.model.steps import Grouping
@@ -21,28 +23,36 @@ from recloak._releases.profiles import SparseProfiles
 _SAMPLE = 300  # people looked at
 _BUCKETS = 12  # of items by frequency, to estimate how often the item of a member is shown
 _SURE = 0.999
+_LOWEST = -1e6  # the score of a group that is not there
+_BLOCK = 4_000_000  # cells that are looked at together, so that the cells of all rows are never copied
 
 
 def measure_rows(profiles: SparseProfiles, ratings: Ratings, grouping: Grouping, rng: Rng = None) -> RowExposure:
     """Measure it on a sample; for somebody who is not in the data stands a person whose own group is left out."""
     stream = randomness(rng).stream("exposure")
     users = stream.choice(ratings.n_users, min(_SAMPLE, ratings.n_users), replace=False)
-    rows = _Rows.of(profiles, ratings, grouping, users)
-    found, inside, outside = 0.0, [], []
-    for user in users:
-        own, places = grouping.labels[user], np.arange(ratings.indptr[user], ratings.indptr[user + 1])
-        scores = rows.scores(ratings, stream.permutation(places)[:KNOWN_ITEMS])
-        best = scores >= scores.max() - 1e-9
-        found += best[own] / np.count_nonzero(best)
-        scores = rows.scores(ratings, places) / len(places)
-        inside.append(_signs(scores))
-        outside.append(_signs(np.delete(scores, own)))
-    return RowExposure(round(float(found / len(users)), 2), round(_area(np.array(inside), np.array(outside)), 2))
+    clues = _Clues.of(profiles, ratings, grouping, users)
+    whole = [np.arange(ratings.indptr[user], ratings.indptr[user + 1]) for user in users]
+    known = [stream.permutation(places)[:KNOWN_ITEMS] for places in whole]
+    few = np.empty((len(users), grouping.n_groups))
+    own, others = np.empty(len(users)), np.full((len(users), 2), -np.inf)  # of all items: the own group, the best two
+    for first, rows in _blocks(profiles):
+        for n, mine in enumerate(grouping.labels[users] - first):
+            few[n, first : first + rows.n_groups] = clues.scores(rows, ratings, known[n])
+            full = clues.scores(rows, ratings, whole[n]) / len(whole[n])
+            if 0 <= mine < rows.n_groups:
+                own[n], full[mine] = full[mine], -np.inf
+            others[n] = np.sort(np.append(others[n], full))[-2:]
+    best = few >= few.max(axis=1, keepdims=True) - 1e-9
+    found = (best[np.arange(len(users)), grouping.labels[users]] / best.sum(axis=1)).mean()
+    inside = np.array([_signs(np.append(two, mine)) for two, mine in zip(others, own, strict=True)])
+    outside = np.array([_signs(two) for two in others])
+    return RowExposure(round(float(found), 2), round(_area(inside, outside), 2))
 
 
 def _signs(scores: NDArray[np.float64]) -> tuple[float, float]:
     """Return what may tell a member: the best score, and how far it is ahead of the second."""
-    first, second = np.sort(np.append(scores, [-1e6, -1e6]))[:-3:-1]
+    first, second = np.sort(np.maximum(scores, _LOWEST))[:-3:-1]
     return float(first), float(first - second)
 
 
@@ -53,11 +63,29 @@ def _area(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
 
 
 class _Rows(NamedTuple):
-    """The rows by item, as far as items of the sample go, and what the attacker knows of the method."""
+    """The rows of some groups by item: item i stands in ``groups[indptr[i]:indptr[i + 1]]``, with its labels."""
 
     n_groups: int
-    groups: dict[int, NDArray[np.int64]]  # groups in whose row an item stands
-    labels: dict[int, NDArray[np.float32]]
+    indptr: NDArray[np.int64]
+    groups: NDArray[np.int32]
+    labels: NDArray[np.float32]
+
+
+def _blocks(profiles: SparseProfiles) -> Iterator[tuple[int, _Rows]]:
+    """Yield the first group of each block and its rows."""
+    first, n_groups = 0, len(profiles.indptr) - 1
+    while first < n_groups:
+        last = max(int(np.searchsorted(profiles.indptr, profiles.indptr[first] + _BLOCK, "right")) - 1, first + 1)
+        start, stop = profiles.indptr[first], profiles.indptr[last]
+        inside = profiles.indptr[first : last + 1] - start
+        indptr, groups, order = transpose_rows(inside, profiles.items[start:stop], profiles.n_items)
+        yield first, _Rows(last - first, indptr, groups, profiles.labels[start:stop][order])
+        first = last
+
+
+class _Clues(NamedTuple):
+    """What the attacker knows of the method; chances and distances are measured on the sample."""
+
     present: NDArray[np.float64]  # (n_items,) log (p / f)
     absent: NDArray[np.float64]  # (n_items,) log ((1 - p) / (1 - f))
     item_means: NDArray[np.float64]
@@ -65,32 +93,51 @@ class _Rows(NamedTuple):
     far: float  # squared distance of a rating and its item's mean
 
     @classmethod
-    def of(cls, profiles: SparseProfiles, ratings: Ratings, grouping: Grouping, users: NDArray[np.int64]) -> _Rows:
-        """Look at the rows; chances and distances are measured on the sample."""
+    def of(cls, profiles: SparseProfiles, ratings: Ratings, grouping: Grouping, users: NDArray[np.int64]) -> _Clues:
+        """Look at the rows and at the sample."""
         places = np.concatenate([np.arange(ratings.indptr[u], ratings.indptr[u + 1]) for u in users])
-        owners = np.repeat(grouping.labels[users], np.diff(ratings.indptr)[users])
         items, values = ratings.items[places], ratings.values[places].astype(np.float64)
-        groups, labels = _by_item(profiles, np.unique(items))
-        shown = [_label_in(groups[i], labels[i], g) for i, g in zip(items.tolist(), owners.tolist(), strict=True)]
-        own = np.array(shown, np.float64)  # NaN where the item does not stand in the own row
-        frequency = np.clip(np.bincount(profiles.items, minlength=profiles.n_items) / grouping.n_groups, 1e-6, _SURE)
+        own = np.concatenate([_own_labels(profiles, ratings, int(u), int(grouping.labels[u])) for u in users])
+        frequency = np.clip(_added(profiles.items, None, profiles.n_items) / grouping.n_groups, 1e-6, _SURE)
         probability = _probabilities(items, ~np.isnan(own), frequency)
-        means = np.bincount(ratings.items, ratings.values, ratings.n_items) / np.maximum(ratings.popularity, 1)
+        means = _added(ratings.items, ratings.values, ratings.n_items) / np.maximum(ratings.popularity, 1)
         near, far = np.square(own - values)[~np.isnan(own)], np.square(means[items] - values)
         return cls(
-            grouping.n_groups, groups, labels,
             np.log(probability / frequency), np.log((1 - probability) / (1 - frequency)), means,
             max(float(near.mean()) if len(near) else 1.0, 0.01), max(float(far.mean()), 0.01),
         )  # fmt: skip
 
-    def scores(self, ratings: Ratings, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the log-likelihood ratio of each group for somebody with some of the ratings."""
-        total = np.full(self.n_groups, self.absent[ratings.items[places]].sum())
+    def scores(self, rows: _Rows, ratings: Ratings, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the log-likelihood ratio of each group of a block for somebody with some of the ratings."""
+        total = np.full(rows.n_groups, self.absent[ratings.items[places]].sum())
         for item, value in zip(ratings.items[places].tolist(), ratings.values[places].tolist(), strict=True):
+            column = slice(rows.indptr[item], rows.indptr[item + 1])
             alike = (value - self.item_means[item]) ** 2 / (2 * self.far)
-            alike = alike - (value - self.labels[item]) ** 2 / (2 * self.near)
-            total[self.groups[item]] += self.present[item] - self.absent[item] + alike
+            alike = alike - (value - rows.labels[column]) ** 2 / (2 * self.near)
+            total[rows.groups[column]] += self.present[item] - self.absent[item] + alike
         return total
+
+
+def _own_labels(profiles: SparseProfiles, ratings: Ratings, user: int, group: int) -> NDArray[np.float64]:
+    """Return the label of each of somebody's items in the row of the own group, NaN where it does not stand there."""
+    items = ratings.items[ratings.indptr[user] : ratings.indptr[user + 1]]
+    row = slice(profiles.indptr[group], profiles.indptr[group + 1])
+    shown, labels = profiles.items[row], profiles.labels[row].astype(np.float64)
+    if not len(shown):
+        return np.full(len(items), np.nan)
+    places = np.minimum(np.searchsorted(shown, items), len(shown) - 1)
+    return np.where(shown[places] == items, labels[places], np.nan)
+
+
+def _added(
+    items: NDArray[np.int32], values: NDArray[np.float32] | None, n_items: int
+) -> NDArray[np.float64]:  # fmt: skip
+    """Add up values by item, or count items; in blocks, for bincount widens its input to 8 bytes."""
+    total = np.zeros(n_items)
+    for start in range(0, len(items), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        total += np.bincount(items[part], None if values is None else values[part], n_items)
+    return total
 
 
 def _probabilities(
@@ -102,25 +149,3 @@ def _probabilities(
     rated = np.bincount(bucket[items], minlength=_BUCKETS)
     seen = np.bincount(bucket[items], shown, _BUCKETS)
     return np.clip(((seen + shown.mean()) / (rated + 1))[bucket], 1e-3, _SURE)
-
-
-def _by_item(
-    profiles: SparseProfiles, items: NDArray[np.int32]
-) -> tuple[dict[int, NDArray[np.int64]], dict[int, NDArray[np.float32]]]:
-    """Return the groups in whose rows each of some items stands, ascending, and the labels there."""
-    wanted = np.zeros(profiles.n_items, bool)
-    wanted[items] = True
-    places = np.flatnonzero(wanted[profiles.items])
-    places = places[np.argsort(profiles.items[places], kind="stable")]
-    groups = np.searchsorted(profiles.indptr, places, side="right") - 1
-    cuts = np.searchsorted(profiles.items[places], items)[1:]
-    names = items.tolist()
-    return (
-        dict(zip(names, np.split(groups, cuts), strict=True)),
-        dict(zip(names, np.split(profiles.labels[places], cuts), strict=True)),
-    )
-
-
-def _label_in(groups: NDArray[np.int64], labels: NDArray[np.float32], group: int) -> float:
-    place = int(np.searchsorted(groups, group))
-    return float(labels[place]) if place < len(groups) and groups[place] == group else float("nan")

@@ -25,6 +25,7 @@ from recloak._releases.row_solver import RatingRows
 AXES = 48
 _ROUNDS = 6
 _SAMPLE = 20_000  # users that the axes are found on; all users get coordinates
+_BLOCK = 20_000  # users whose coordinates are found together
 _LEAST = 1e-4  # variance of an axis that explains nothing
 
 
@@ -47,9 +48,12 @@ def find_axes(ratings: Ratings, rng: Randomness, *, n_axes: int = AXES, sample: 
     stream = rng.stream("axes")
     users = np.sort(stream.permutation(ratings.n_users)[:sample])
     items = _item_axes(ratings, users, n_axes, stream)
-    everybody = _presence(ratings.indptr, ratings.items)
     counts = np.maximum(ratings.activity, 1)[:, None].astype(np.float32)
-    seen = _product(everybody, items) / counts
+    seen = np.empty((ratings.n_users, items.shape[1]), np.float32)
+    for first in range(0, ratings.n_users, _BLOCK):
+        part, starts = slice(first, first + _BLOCK), ratings.indptr[first : first + _BLOCK + 1]
+        rows = _presence(starts - starts[0], ratings.items[starts[0] : starts[-1]])
+        seen[part] = _product(rows, items) / counts[part]
     noise = (1 / counts).astype(np.float32)
     spread = np.maximum(np.square(seen, dtype=np.float64).mean(0) - noise.mean(dtype=np.float64), _LEAST)
     return PresenceAxes(items, seen, noise, spread)

@@ -17,9 +17,9 @@ _ONE = "The column `rating` is always 1: the item stands in the row"
 _LEVEL = f"The column `rating` is a level of how often ({_LEVELS}; the highest stands for all above it too)"
 _PROPENSITY = (
     "The column `rating` is a propensity: how likely a member of the group uses the item, as a model of who uses what "
-    "sees it, from 0 (nobody like them does) to 1 (surely). The model weighs a use six times, so that a chance of p "
-    "shows as about 6p / (1 + 5p). It is the mean over all members, and for an item that few people use the share of "
-    "all people who use it"
+    "sees it, from 0 (nobody like them does) to 1. It is the mean over all members, and for an item that few people "
+    "use the share of all people who use it. The model weighs a use six times. Every row is scaled to one sum, so that "
+    "how much the members of a group use does not show: compare propensities within a row"
 )
 _DRAWN_LEVEL = (
     f"{_LEVEL}, drawn as a model predicts it for a group, and cut so that each level is as frequent as in the source"

@@ -66,6 +66,7 @@ class Facts:
     holders: int | None = None  # of drawn rows: the fewest people behind a tally of an item or a link between items
     statistics: StatisticsFacts | None = None  # of the tables of statistics beside it
     popular_alone: float | None = None  # of propensities: the share of items that show their popularity alone
+    surest: float | None = None  # of purchases and plays: how often the surest claims about rare items are right
 
     @property
     def recipe(self) -> dict[str, Any]:
@@ -76,6 +77,7 @@ class Facts:
             "rank",
             "statistics",
             "popular_alone",
+            "surest",
             *(("values",) if self.values == RATINGS.name else ()),
         )
         return {name: value for name, value in asdict(self).items() if name not in left_out}
@@ -164,7 +166,14 @@ def not_promised(facts: Facts) -> list[str]:
     if facts.popular_alone:
         sentences.append(
             f"That every item can be recommended by it: {_percent(facts.popular_alone)} of the items were used by "
-            "fewer people than two groups have, and show their popularity alone, the same for every group."
+            "fewer people than two groups have, or mostly by people who are in groups together, and show their "
+            "popularity alone, the same for every group."
+        )
+    if facts.surest is not None:
+        sentences.append(
+            "That nobody can tell who used a rare item. An attacker who picks the surest claims that all members of a "
+            f"group used an item that less than a tenth of all people used is right of {100 * facts.surest:.0f} in 100 "
+            "people. This was measured on this release; a better attacker may do more."
         )
     if facts.paper:
         sentences.append(
@@ -219,6 +228,7 @@ def manifest_of(facts: Facts, layout: str, file_format: str, files: dict[str, di
         **({} if facts.holders is None else {"boost": _as_float(facts.boost), "holders": facts.holders}),
         **({} if facts.statistics is None else {"statistics": facts.statistics.to_json()}),
         **({} if facts.popular_alone is None else {"popular_alone": facts.popular_alone}),
+        **({} if facts.surest is None else {"surest": facts.surest}),
         "n_users": facts.n_users,
         "n_items": facts.n_items,
         "n_ratings": facts.n_ratings,

@@ -16,19 +16,20 @@ def event_rules(manifest: dict[str, Any]) -> dict[str, bool]:
     Ratings are not named, so that there is one way to write them.
     """
     if "values" not in manifest:
-        return {"popular_alone": "popular_alone" not in manifest}
+        return {name: name not in manifest for name in ("popular_alone", "surest")}
     kind, ends = manifest["values"], list(manifest["scale"].values())
     if kind not in (PRESENCE.name, COUNTS.name):
         return {"values": False}
     return {
         "values": _is_scale_of(kind, ends, manifest) and not manifest["paper"],
-        "popular_alone": _is_share(manifest.get("popular_alone"), manifest["mode"]),
+        "popular_alone": _is_share(manifest.get("popular_alone"), MODES[manifest["mode"]].is_complete),
+        "surest": _is_share(manifest.get("surest"), not MODES[manifest["mode"]].is_drawn),
     }
 
 
-def _is_share(said: float | None, mode: str) -> bool:
-    """Return whether a share of items is said of propensities alone, in hundredths: more digits could say anything."""
-    return said is None or (MODES[mode].is_complete and 0 <= said <= 1 and said == round(said, 2))
+def _is_share(said: float | None, may_say: bool) -> bool:
+    """Return whether a share is said where it may be, in hundredths: more digits could say anything."""
+    return said is None or (may_say and 0 <= said <= 1 and said == round(said, 2))
 
 
 def _is_scale_of(kind: str, ends: list[Any], manifest: dict[str, Any]) -> bool:

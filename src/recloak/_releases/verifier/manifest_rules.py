@@ -44,6 +44,7 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "holders": (int,),
     "statistics": (dict,),
     "popular_alone": (float,),
+    "surest": (float,),
     "n_users": (int,),
     "n_items": (int,),
     "n_ratings": (int,),
@@ -68,6 +69,7 @@ _LATER = (
     "holders",
     "statistics",
     "popular_alone",
+    "surest",
 )  # fields that the first releases do not have; they promise nothing of the kind
 
 
