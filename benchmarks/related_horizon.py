@@ -64,8 +64,8 @@ def hit_rate(lists: Lists, ratings: Ratings, since: int) -> float:
 def static(path: str) -> None:
     """Print what one release tells for several least numbers of people, and what it is still good for."""
     import numpy as np
+    from tests.attacks.static_lists import static_exposure
 
-    from recloak._attacks.static_lists import static_exposure
     from recloak._ratings.readers import read
     from recloak._related.model import EMPTY
     from recloak._related.options import SimilarityOptions

@@ -6,8 +6,8 @@ The public numbers of raters are the same in both, so whatever an attacker tells
 from dataclasses import dataclass, replace
 
 import numpy as np
+from tests.attacks.oracle import AskerKnowledge, Guess, accounts, probe, probe_by_direction, probe_with_accounts
 
-from recloak._attacks.oracle import AskerKnowledge, Guess, accounts, probe, probe_by_direction, probe_with_accounts
 from recloak._core.intervals import wilson
 from recloak._mentions.advisor import advise
 from recloak._mentions.advisor_index import prepare_advisor, prepare_exact_advisor

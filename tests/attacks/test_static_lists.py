@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from tests.attacks.static_lists import static_exposure
 
-from recloak._attacks.static_lists import static_exposure
 from recloak._ratings.model import Ratings
 from recloak._related.model import Lists
 from recloak._related.options import SimilarityOptions

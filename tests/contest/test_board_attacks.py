@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from tests.contest.board_attacks import many_cells, one_cell, random_designs
 
-from recloak._contest.board_attacks import many_cells, one_cell, random_designs
 from recloak._contest.model import Rules, Score
 from recloak._contest.telling import noisy_score, telling_of
 

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.stats
+from tests.contest.board_attacks import one_cell, random_designs
 
 import recloak
 from recloak._contest.answer_key import read_key
-from recloak._contest.board_attacks import one_cell, random_designs
 from recloak._contest.model import Score
 from recloak._contest.submission_scores import score_submission
 from recloak._contest.submissions import read_submission

@@ -65,7 +65,7 @@ def named_by(gate: Gate, outcomes: Iterable[Outcome]) -> list[Outcome]:
 
 
 def pass_gate(gate: Gate, outcomes: Iterable[Outcome]) -> Passage:
-    """Hold a gate against every outcome it names."""
+    """Compare a gate with every outcome it names."""
     named = named_by(gate, outcomes)
     for one in named:
         where = f"{one.name}{'' if one.known is None else f' with {one.known} known'}, {one.setting}"

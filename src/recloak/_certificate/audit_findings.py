@@ -63,7 +63,7 @@ class CriterionFinding:
 
 
 def findings_of(audit: Mapping[str, Any], release: AuditedRelease) -> dict[str, CriterionFinding]:
-    """Return what holds on each criterion; raise InputError for an audit that is none, or contradicts itself.
+    """Return what holds on each criterion; raise InputError if the text is no audit, or contradicts itself.
 
     What the audit lacks of the runs that there are today is not measured.
     """

@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
 from recloak._contest.model import Board, BoardLine, Rules
 from recloak._contest.telling import improves
-from recloak._core.errors import InputError, MissingExtraError, RefusedError
+from recloak._core.errors import InputError, RefusedError
+from recloak._core.store_address import explained, locked, store_address, store_engine
 
 _TABLES = sa.MetaData()
 _CONTEST = sa.Table(
@@ -34,6 +34,7 @@ _SUBMISSIONS = sa.Table(
     sa.Column("improved", sa.Boolean, nullable=False),
 )
 _LONGEST_NAME = 100
+_LOCK = "SELECT pg_advisory_xact_lock(7261504)"
 
 
 class BoardStore:
@@ -41,8 +42,8 @@ class BoardStore:
 
     def __init__(self, where: str | os.PathLike[str], *, contest: str | None = None, submissions: int = 0) -> None:
         """Open a board; with ``contest``, the mark of a contest, a new one is made where there is none."""
-        self.name, url = _address(where, create=contest is not None)
-        self._engine = _engine(url, self.name)
+        self.name, url = store_address(where, noun="board", missing="board" if contest is None else None)
+        self._engine = store_engine(url, self.name)
         try:
             with self._writing() as connection:
                 _prepare(connection, self.name, contest, submissions)
@@ -88,14 +89,8 @@ class BoardStore:
     @contextmanager
     def _writing(self) -> Iterator[sa.Connection]:
         """Open a transaction that excludes all others."""
-        try:
-            with self._engine.connect() as plain, plain.begin():
-                if self._engine.dialect.name == "postgresql":
-                    plain.execute(sa.text("SELECT pg_advisory_xact_lock(7261504)"))
-                yield plain
-        except (sa.exc.DatabaseError, sa.exc.InterfaceError) as error:
-            reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else "no answer"
-            raise InputError(f"{self.name}: not a board that can be used ({reason})") from error
+        with explained(self.name, "board"), locked(self._engine, _LOCK) as connection:
+            yield connection
 
 
 def check_team(team: str) -> None:
@@ -113,35 +108,6 @@ def _refuse_more(rows: Any, own: Any, day: str, rules: Rules) -> None:
         raise InputError(f"the day must not lie before {own[-1].day}, the team's last submission, got {day}")
     if sum(row.day == day for row in own) >= rules.per_day:
         raise RefusedError(f"a team may make {rules.per_day} submissions in a day; this one has")
-
-
-def _address(where: str | os.PathLike[str], *, create: bool) -> tuple[str, sa.URL]:
-    """Return a board's name without its password, and its URL."""
-    if "://" in str(where):
-        try:
-            url = sa.make_url(str(where))
-        except (sa.exc.ArgumentError, ValueError):
-            raise InputError("a board's address must read postgresql://user@host:port/database") from None
-        if url.get_backend_name() != "postgresql":
-            raise InputError(f"a board must be a file or a postgresql:// address, got {url.render_as_string()!r}")
-        return url.render_as_string(), url.set(drivername="postgresql+psycopg")
-    path = Path(where)
-    if not create and not path.is_file():
-        raise InputError(f"{path}: there is no board")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.absolute().parent} to write into")
-    return str(path), sa.URL.create("sqlite", database=str(path))
-
-
-def _engine(url: sa.URL, name: str) -> sa.Engine:
-    try:
-        engine = sa.create_engine(url)
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"{name}: PostgreSQL needs the extra: pip install 'recloak[postgres]'") from error
-    if engine.dialect.name == "sqlite":
-        sa.event.listen(engine, "connect", lambda connection, _: setattr(connection, "isolation_level", None))
-        sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
-    return engine
 
 
 def _prepare(connection: sa.Connection, name: str, contest: str | None, submissions: int) -> None:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from recloak._contest.model import Rules, Score, Standings
 from recloak._core.errors import InputError
+from recloak._evaluation.ranking import ndcg_of_order
 
-_TOP = 10
 _DIGITS = 4  # of errors that share a place
 
 
@@ -45,15 +45,8 @@ def _ndcg(told: NDArray[np.float64], gain: NDArray[np.float64], groups: NDArray[
     """Return the mean over groups of the discounted gain of the predicted order over that of the best order."""
     order = np.argsort(groups, kind="stable")
     _, starts = np.unique(groups[order], return_index=True)
-    found = [_ndcg_of_one(told[some], gain[some]) for some in np.split(order, starts[1:]) if len(some) > 1]
+    found = [ndcg_of_order(told[some], gain[some]) for some in np.split(order, starts[1:]) if len(some) > 1]
     return float(np.mean(found)) if found else None
-
-
-def _ndcg_of_one(told: NDArray[np.float64], gain: NDArray[np.float64]) -> float:
-    discount = 1 / np.log2(np.arange(2, min(len(gain), _TOP) + 2))
-    got = (gain[np.argsort(-told, kind="stable")][:_TOP] * discount).sum()
-    best = (np.sort(gain)[::-1][:_TOP] * discount).sum()
-    return float(got / best) if best > 0 else 1.0
 
 
 def standings(scores: Mapping[str, Score]) -> Standings:

@@ -49,6 +49,15 @@ def in_thread(work: Callable[..., T], *arguments: Any) -> T:
         return pool.submit(work, *arguments).result()
 
 
+def ahead(source: Iterator[T]) -> Iterator[T]:
+    """Yield what an iterator gives, none of it None, while one thread prepares the next."""
+    with workers(1) as worker:
+        waiting = worker.submit(next, source, None)
+        while (block := waiting.result()) is not None:
+            waiting = worker.submit(next, source, None)
+            yield block
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Multiply matrices in the calling thread alone: for small ones more threads only wait for each other, busily.

@@ -95,7 +95,7 @@ def _private_items(ratings: Ratings, probe: Probe, epsilon: float, targets: int,
 def membership_by_items(
     items: PrivateItems, ratings: Ratings, taught: NDArray[np.bool_], *, targets: int, rng: np.random.Generator
 ) -> Measure:
-    """Tell people who taught the items from others, all of their ratings known, by how well the items fit them."""
+    """Distinguish people whose ratings trained the items from others, by how well the items fit all their ratings."""
     members, others = (rng.permutation(np.flatnonzero(one))[:targets] for one in (taught, ~taught))
     if min(len(members), len(others)) < _FEWEST:
         return Measure(None, why=f"membership needs {_FEWEST} people who taught the items and {_FEWEST} who did not")

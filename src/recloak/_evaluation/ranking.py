@@ -31,7 +31,7 @@ def rank(rows: Rows, ratings: Ratings, probe: Probe, users: NDArray[np.int32]) -
             held = slice(*np.searchsorted(probe.users, [user, user + 1]))
             items, values = probe.items[held], probe.values[held]
             if len(items) > 1:
-                ndcgs.append(_ndcg(row[items], values - ratings.scale.low))
+                ndcgs.append(ndcg_of_order(row[items], values - ratings.scale.low))
             liked = items[values >= ratings.scale.low + _LIKED * ratings.scale.span]
             if len(liked):
                 recalls.append(_recall(row, ratings.items[ratings.row(int(user))], liked))
@@ -42,7 +42,7 @@ def _mean(values: list[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def _ndcg(predicted: NDArray[np.floating], gain: NDArray[np.floating]) -> float:
+def ndcg_of_order(predicted: NDArray[np.floating], gain: NDArray[np.floating]) -> float:
     """Return the discounted gain of the predicted order over that of the best: sum gain / log2(place + 1)."""
     discount = 1 / np.log2(np.arange(2, min(len(gain), TOP) + 2))
     got = (gain[np.argsort(-predicted, kind="stable")][:TOP] * discount).sum()

@@ -25,7 +25,7 @@ from recloak._core.progress import Advance, task
 from recloak._core.randomness import Randomness
 from recloak._core.results import sizes_only
 from recloak._evaluation.fidelity.compared_statistics import compare_statistics
-from recloak._evaluation.fidelity.entry_scores import TOP, HeldOutCells
+from recloak._evaluation.fidelity.entry_scores import TOP, HeldOutCells, ndcg_of_hits
 from recloak._evaluation.fidelity.ranking_models import ScoreRows, fit_ease, fit_implicit, fit_item_cosines
 from recloak._evaluation.fidelity.training import Training
 from recloak._evaluation.fidelity.training_rows import TrainingRows
@@ -179,7 +179,7 @@ def _scored(score: ScoreRows, questions: HeldOutCells, people: NDArray[np.intege
             at = first + place
             wanted = cells.items[ends[at] : np.searchsorted(cells.users, people[at] + 1)]
             hits = np.isin(top, wanted)
-            gains.append(_ndcg(hits, len(wanted)))
+            gains.append(ndcg_of_hits(hits, len(wanted)))
             recalls.append(hits.sum() / min(len(wanted), TOP))
             named[top] = True
     none = Accuracy(None, None, 0.0, len(cells))
@@ -197,8 +197,3 @@ def first_ten(score: ScoreRows, questions: HeldOutCells, people: NDArray[np.inte
     for place, person in enumerate(people):
         scores[place, questions.known.items[questions.known.row(int(person))]] = -np.inf
     return np.argsort(-scores, axis=1, kind="stable")[:, :TOP]
-
-
-def _ndcg(hits: NDArray[np.bool_], n_wanted: int) -> float:
-    discount = 1 / np.log2(np.arange(2, TOP + 2))
-    return float(discount[: len(hits)][hits].sum() / discount[:n_wanted].sum())

@@ -141,7 +141,7 @@ def _check_choice(
 
 
 def refuse_idle(holdout: float | None, made: PublishOptions) -> None:
-    """Raise for a share that is none, and for options of publishing where nothing is published."""
+    """Raise OptionError for a wrong share, and for options of publishing where nothing is published."""
     if holdout is not None and not (hasattr(holdout, "__float__") and 0 < float(holdout) < 1):
         raise OptionError(f"holdout must lie between 0 and 1, got {holdout!r}")
     usual = PublishOptions().to_mapping()

@@ -129,7 +129,7 @@ def _decimal(buffer, start, end):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _digits(buffer, start, n):  # type: ignore[no-untyped-def]
-    """Read n digits; -1 if one of them is none."""
+    """Read n digits; -1 if one of the characters is no digit."""
     number = np.int64(0)
     for p in range(start, start + n):
         digit = np.int64(buffer[p]) - _ZERO

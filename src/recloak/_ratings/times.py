@@ -43,14 +43,14 @@ _DAY = 86_400
 
 
 def number_of(text: str) -> float | None:
-    """Read a number as data files have it; None where it is none (``nan`` and ``inf`` are refused later)."""
+    """Read a number as data files have it; None if it is no number (``nan`` and ``inf`` are refused later)."""
     text = text.strip()
     return float(text) if len(text) <= _MOST_DIGITS and _NUMBER.fullmatch(text) else None
 
 
 @lru_cache(maxsize=1 << 16)
 def seconds_of(text: str) -> int | None:
-    """Read a time; None where it is none."""
+    """Read a time; None if the text is no time."""
     text = text.strip()
     number = int(text) if _WHOLE.fullmatch(text) else number_of(text)
     if number is not None:

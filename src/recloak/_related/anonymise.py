@@ -98,7 +98,7 @@ class _Draft:
         return costs
 
     def change(self, entries: Entries, may_sink: NDArray[np.bool_]) -> None:
-        """Seat entries quietly if they may sink, else remove them, and arrange their lists anew."""
+        """Place entries lower where that is allowed, remove the others, and order their lists again."""
         ranks, owners = self.ranks(entries), np.unique(entries.owners)
         self.touched[:] = False
         self.touched[self.left[owners]] = True

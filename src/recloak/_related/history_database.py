@@ -4,17 +4,20 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
-from recloak._core.errors import InputError, MissingExtraError
+from recloak._core.errors import InputError
+from recloak._core.store_address import explained, locked, store_address, store_engine
 
 FORMAT = 2  # 1 had no ledger
-_TIMEOUT = "10"  # seconds that a server may take to answer, unless the address or the environment says otherwise
-_PATIENCE = 60.0  # seconds that a command waits for an SQLite file that another process has locked
 _LOCK = 7_261_503  # number of the advisory lock for making tables
+_LOCK_RELEASES = "LOCK TABLE recloak_releases IN EXCLUSIVE MODE"
+_SWAPPED = {"file is not a database": "; the store is named first, then the ratings"}
+_explained = partial(explained, what="history store", hints=_SWAPPED)
 
 TABLES = sa.MetaData()
 STORE = sa.Table(
@@ -122,7 +125,7 @@ class HistoryDatabase:
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """Open a transaction that excludes all other writers."""
-        with _explained(self.name), _locked(self.engine) as connection:
+        with _explained(self.name), locked(self.engine, _LOCK_RELEASES) as connection:
             yield connection
 
 
@@ -142,87 +145,34 @@ def open_database(where: str | os.PathLike[str], *, create: bool) -> HistoryData
 
 
 def _address(where: str | os.PathLike[str], *, create: bool) -> tuple[str, sa.URL]:
-    """Return a store's name without its password, and its URL."""
-    if "://" in str(where):
-        url = _url(str(where))
-        if url.get_backend_name() != "postgresql":
-            raise InputError(f"a store must be a file or a postgresql:// address, got {url.render_as_string()!r}")
-        return url.render_as_string(), _with_timeout(url.set(drivername="postgresql+psycopg"))
-    path = Path(where)
-    if not create and not path.is_file():
-        raise InputError(f"{path}: there is no history store")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.absolute().parent} to write into")
-    if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # it will hold who rated what
-    return str(path), sa.URL.create("sqlite", database=str(path))
-
-
-def _url(text: str) -> sa.URL:
-    """Parse an address; the error does not repeat it, since it may hold a password."""
-    try:
-        return sa.make_url(text)
-    except (sa.exc.ArgumentError, ValueError):
-        raise InputError("a store's address must read postgresql://user@host:port/database") from None
+    """Return a store's name without its password, and its URL; make a new file that only its owner can read."""
+    name, url = store_address(where, noun="store", missing=None if create else "history store")
+    if url.get_backend_name() == "sqlite" and not Path(where).exists():
+        os.close(os.open(where, os.O_CREAT | os.O_WRONLY, 0o600))  # it will hold who rated what
+    return name, url
 
 
 def _lock_timeout(options: str | None, seconds: float) -> str:
     return f"{options or ''} -c lock_timeout={round(1000 * seconds)}".strip()
 
 
-def _with_timeout(url: sa.URL) -> sa.URL:
-    """Limit the wait for a connection: by default a host that is gone takes minutes to fail."""
-    if "connect_timeout" in url.query or "PGCONNECT_TIMEOUT" in os.environ:
-        return url
-    return url.update_query_dict({"connect_timeout": _TIMEOUT})
-
-
 def _engine(url: sa.URL, name: str) -> sa.Engine:
-    try:
-        waits = {"timeout": _PATIENCE} if url.get_backend_name() == "sqlite" else {}
-        engine = sa.create_engine(url, connect_args=waits)
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"{name}: PostgreSQL needs the extra: pip install 'recloak[postgres]'") from error
+    engine = store_engine(url, name)
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _prepare_sqlite)
-        sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    """Turn off sqlite3's own transactions, and use a write-ahead log so that readers never wait for a writer."""
-    connection.isolation_level = None
+    """Use a write-ahead log, so that readers never wait for a writer."""
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA secure_delete = ON")  # what is forgotten leaves no bytes behind
 
 
-def _begin_sqlite(connection: sa.Connection) -> None:
-    """Take the write lock at the start of a writing transaction, not halfway."""
-    writing = connection.get_execution_options().get("writing", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
-
-
-@contextmanager
-def _explained(name: str) -> Iterator[None]:
-    """Turn an error of the database into one sentence."""
-    try:
-        yield
-    except (sa.exc.DatabaseError, sa.exc.InterfaceError) as error:
-        if type(error.orig).__name__ == "ConnectionTimeout":  # psycopg's, and psycopg is an extra
-            raise InputError(f"{name}: the server did not answer in time; ?connect_timeout=60 waits longer") from error
-        reason = _first_line(error.orig)
-        swapped = "; the store is named first, then the ratings" if reason == "file is not a database" else ""
-        raise InputError(f"{name}: not a history store that can be used ({reason}){swapped}") from error
-
-
-def _first_line(error: BaseException | None) -> str:
-    return str(error).strip().splitlines()[0] if error is not None and str(error).strip() else "no answer"
-
-
 def _make_tables(engine: sa.Engine, name: str) -> None:
     """Make missing tables, under a lock; refuse an SQLite file that holds other tables."""
-    with _locked(engine, f"SELECT pg_advisory_xact_lock({_LOCK})") as connection:
+    with locked(engine, f"SELECT pg_advisory_xact_lock({_LOCK})") as connection:
         found = sa.inspect(connection).get_table_names()
         if engine.dialect.name == "sqlite" and found and STORE.name not in found:
             raise InputError(f"{name}: a database of something else, not a history store")
@@ -237,7 +187,7 @@ def _check_format(engine: sa.Engine, name: str, *, create: bool) -> None:
     with engine.begin() as connection:
         found = {row.key: row.value for row in connection.execute(sa.select(STORE))}
     if found.get("format") == "1" or (not found and create):
-        with _locked(engine) as connection:
+        with locked(engine, _LOCK_RELEASES) as connection:
             TABLES.create_all(connection)
             connection.execute(sa.delete(STORE).where(STORE.c.key == "format"))
             connection.execute(sa.insert(STORE), [{"key": "format", "value": str(FORMAT)}])
@@ -251,15 +201,3 @@ def _make_private(engine: sa.Engine) -> None:
     if engine.dialect.name == "sqlite" and engine.url.database:
         with suppress(PermissionError):
             Path(engine.url.database).chmod(0o600)
-
-
-@contextmanager
-def _locked(
-    engine: sa.Engine, postgres_lock: str = "LOCK TABLE recloak_releases IN EXCLUSIVE MODE"
-) -> Iterator[sa.Connection]:
-    with engine.connect() as plain:
-        connection = plain.execution_options(writing=True)
-        with connection.begin():
-            if engine.dialect.name == "postgresql":
-                connection.execute(sa.text(postgres_lock))
-            yield connection

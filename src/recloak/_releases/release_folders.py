@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from recloak._core import progress
 from recloak._core.errors import RefusedError
 from recloak._core.files import sha256_of
-from recloak._core.threads import workers
+from recloak._core.threads import ahead
 from recloak._releases.factor_layout import FactorProfiles
 from recloak._releases.folder_checks import ACCOUNT, MAPPING, both_or_none, check_folders, mapping_digest
 from recloak._releases.grid import make_grid
@@ -50,7 +50,6 @@ from recloak._releases.table_writing import (
 )
 from recloak._releases.verifier import verify
 
-T = TypeVar("T")
 Block = tuple[dict[str, Column], int, int]  # columns, and how many names and cells they hold
 
 
@@ -125,7 +124,7 @@ def _write_table(release: Release, path: Path, layout: str, table: str, file_for
     blocks = _TABLE_BLOCKS[table](release) if table in _TABLE_BLOCKS else _cell_blocks(release, layout, table)
     n_rows = 0
     with progress.task("writing", release.facts.n_users) as advance, table_file(path, file_format) as sink:
-        for columns, n_names, n_cells in _ahead(blocks):
+        for columns, n_names, n_cells in ahead(blocks):
             sink.write(columns)
             n_rows += n_cells
             advance(n_names)
@@ -150,15 +149,6 @@ def _cell_blocks(release: Release, layout: str, table: str) -> Iterator[Block]:
 
 def _block(columns: dict[str, Column], counts: NDArray[np.integer]) -> Block:
     return columns, len(counts), int(counts.sum())
-
-
-def _ahead(blocks: Iterator[T]) -> Iterator[T]:
-    """Yield the blocks in order while one thread prepares the next."""
-    with workers(1) as worker:
-        waiting = worker.submit(next, blocks, None)
-        while (block := waiting.result()) is not None:
-            waiting = worker.submit(next, blocks, None)
-            yield block
 
 
 def _member_blocks(release: Release) -> Iterator[Block]:

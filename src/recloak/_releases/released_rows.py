@@ -89,7 +89,7 @@ class ComputedRows:
 
 
 def claims_of(folder: Path) -> Claims:
-    """Return what a released folder says of itself; raise SourceError if it is none or lacks a file."""
+    """Return what a released folder says of itself; raise SourceError if it is no release or lacks a file."""
     if not folder.is_dir():
         raise SourceError("there is no such folder", file=folder)
     claims, problems = read_claims(folder, content=True)

@@ -142,7 +142,7 @@ def _plain(data: bytes) -> str:
 
 
 def _decoded(part: str) -> dict[str, Any] | None:
-    """Return the JSON object of one part, or None if it is none or not written in the one way there is."""
+    """Return the JSON object of one part, or None if it is no object or not written in the one allowed way."""
     try:
         data = base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
         values = json.loads(data)

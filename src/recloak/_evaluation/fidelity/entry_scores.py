@@ -82,7 +82,7 @@ def ndcg_of(score: ScoreRows, questions: HeldOutCells) -> float | None:
         top = _top(_scores_of(score, questions, block), questions.known, block)
         for place, found in enumerate(top):
             wanted = items[ends[first + place] : ends[first + place + 1]]
-            gains.append(_ndcg(np.isin(found, wanted), len(wanted)))
+            gains.append(ndcg_of_hits(np.isin(found, wanted), len(wanted)))
     return float(np.mean(gains)) if gains else None
 
 
@@ -107,7 +107,7 @@ def _top(scores: NDArray[np.float32], known: Ratings, people: NDArray[np.integer
     return np.take_along_axis(chosen, order, axis=1)
 
 
-def _ndcg(hits: NDArray[np.bool_], n_wanted: int) -> float:
+def ndcg_of_hits(hits: NDArray[np.bool_], n_wanted: int) -> float:
     """Return the discounted gain of the hits over that of the best order: sum 1 / log2(place + 1)."""
     discount = 1 / np.log2(np.arange(2, TOP + 2))
     return float(discount[: len(hits)][hits].sum() / discount[:n_wanted].sum())

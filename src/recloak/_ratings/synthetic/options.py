@@ -26,7 +26,7 @@ class SynthOptions(Options):
     )
 
     def check(self) -> None:
-        """Hold the three sizes against each other: everyone rates, everything is rated, half the cells stay empty."""
+        """Check the three sizes together: everyone rates, everything is rated, half the cells stay empty."""
         n_users, n_items, n_ratings = self.sizes
         if n_ratings < max(n_users, n_items):
             raise OptionError(

@@ -22,9 +22,6 @@ _TITLES = {
 }
 
 
-_USED = {RATINGS.name: "rated", PRESENCE.name: "used", COUNTS.name: "used"}
-
-
 def data_card(facts: Facts, layout: str, file_format: str) -> str:
     """Write the card in Markdown."""
     parts = [

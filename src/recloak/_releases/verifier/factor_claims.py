@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak._releases.model.factor_tables import decimals_at
 from recloak._releases.model.release_format import FACTOR_TABLES
 
 MOST_FACTORS = 1_000
@@ -36,15 +37,10 @@ def plain_step(step: float) -> float:
     return min((round(digit * 10.0**power, 12) for digit in (1, 2, 5)), key=lambda one: abs(one - step))
 
 
-def digits_of(step: float) -> int:
-    """Return how many decimals a multiple of a precision has."""
-    return max(0, -math.floor(math.log10(step) + 1e-9))
-
-
 def _is_multiple(value: float, step: float) -> bool:
     if not abs(value) <= _MOST_MULTIPLE * step:
         return False
-    return repr(value) == repr(round(round(value / step) * step, digits_of(step)) + 0.0)
+    return repr(value) == repr(round(round(value / step) * step, decimals_at(step)) + 0.0)
 
 
 def off_precision(values: NDArray[np.float32], step: float) -> bool:
@@ -52,7 +48,7 @@ def off_precision(values: NDArray[np.float32], step: float) -> bool:
     wide = values.astype(np.float64)
     if not np.abs(wide).max(initial=0.0) <= _MOST_MULTIPLE * step:
         return True
-    wanted = np.round(np.rint(wide / step) * step, digits_of(step)) + 0.0
+    wanted = np.round(np.rint(wide / step) * step, decimals_at(step)) + 0.0
     return not np.array_equal(wanted.astype(np.float32), values)
 
 

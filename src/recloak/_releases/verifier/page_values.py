@@ -70,15 +70,11 @@ def read_differences(data: Buffer, n_values: int, bits: int) -> NDArray[np.int64
     values, head = np.zeros(n_values, np.int64), bytes([*as_varint(_BLOCK), _QUARTERS, *as_varint(n_values)])
     wide = np.concatenate((content, np.zeros(16, np.uint8)))
     read = content[: len(head)].tobytes() == head and _read_steps(wide, len(head), len(content), bits, values)
+    if bits == 32:
+        values = values.astype(np.int32).astype(np.int64)  # sums wrap around as those of the column do
     if not read or not np.array_equal(differences_of(values, bits), content[len(head) :]):
         raise WrongTableError("numbers are not written as differences")
     return values
-
-
-@njit(cache=True, nogil=True)
-def _signed(number, bits):  # type: ignore[no-untyped-def]
-    """Wrap a number around as a column of so many bits does."""
-    return np.int64(number) if bits == 64 else np.int64(np.int32(np.uint32(number)))
 
 
 @njit(cache=True, nogil=True)
@@ -95,7 +91,7 @@ def _zigzag(data, place):  # type: ignore[no-untyped-def]
     return np.int64((number >> np.uint64(1)) ^ (np.uint64(0) - (number & np.uint64(1)))), place
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _bits_at(data, bit, width):  # type: ignore[no-untyped-def]
     """Return the number of so many bits (at most 64) at a bit."""
     number, done = np.uint64(0), 0
@@ -111,8 +107,7 @@ def _bits_at(data, bit, width):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _read_steps(data, place, end, bits, values):  # type: ignore[no-untyped-def]
     """Fill in the values, and tell whether there were bytes for all; ``data`` goes on after the end."""
-    first, place = _zigzag(data, place)
-    values[0] = _signed(first, bits)
+    values[0], place = _zigzag(data, place)
     for start in range(1, len(values), _BLOCK):
         if place + 1 + _QUARTERS > end:
             return False
@@ -128,7 +123,7 @@ def _read_steps(data, place, end, bits, values):  # type: ignore[no-untyped-def]
                 return False
             for i in range(low, min(low + _QUARTER, len(values))):
                 step = np.int64(_bits_at(data, 8 * place + (i - low) * width, width)) + least
-                values[i] = _signed(values[i - 1] + step, bits)
+                values[i] = values[i - 1] + step
             place += _QUARTER // 8 * width
     return True
 
@@ -144,7 +139,7 @@ def differences_of(values: NDArray[np.int64], bits: int) -> NDArray[np.uint8]:
     return np.concatenate((np.frombuffer(head, np.uint8), room[: _write_steps(steps, room)]))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _put_bits(out, bit, number, width):  # type: ignore[no-untyped-def]
     """Put a number of so many bits at a bit, where all bits are 0."""
     last = bit + width

@@ -76,7 +76,7 @@ def _entries(data: bytes, place: int, depth: int) -> tuple[list[Any], int]:
 
 
 def read_struct(data: bytes, place: int = 0, depth: int = 0) -> tuple[dict[int, Any], int]:
-    """Read a struct into its fields by number, and the place after it; raise WrongTableError if it is none."""
+    """Read a struct into its fields by number, and the place after it; raise WrongTableError for other bytes."""
     fields: dict[int, Any] = {}
     number = 0
     try:

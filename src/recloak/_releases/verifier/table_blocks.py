@@ -8,7 +8,7 @@ import csv
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from recloak._core.threads import workers
+from recloak._core.threads import ahead
 from recloak._releases.verifier.arrow_arrays import as_numpy
 from recloak._releases.verifier.canonical_csv import CsvEcho
 from recloak._releases.verifier.canonical_parquet import Codes, Runs, canonical_blocks
@@ -35,7 +35,6 @@ _NUMBER = (pa.float32(),)  # of a bias or a factor
 _CSV_BLOCK = 1 << 24
 _BATCH_ROWS = 1 << 20
 _SHORTEST_ROW = len("1,1\n")
-T = TypeVar("T")
 
 Unreadable = (pa.ArrowException, OSError, ValueError)
 
@@ -78,15 +77,6 @@ def row_blocks(path: Path, columns: dict[str, str], *, canonical: bool) -> Itera
 def _runs_in(names: NDArray[np.int32]) -> Runs:
     starts = np.concatenate(([0], np.flatnonzero(names[1:] != names[:-1]) + 1))
     return Runs(names[starts], np.diff(starts, append=len(names)))
-
-
-def ahead(source: Iterator[T]) -> Iterator[T]:
-    """Yield what an iterator gives while one thread prepares the next."""
-    with workers(1) as worker:
-        waiting = worker.submit(next, source, None)
-        while (block := waiting.result()) is not None:
-            waiting = worker.submit(next, source, None)
-            yield block
 
 
 def blocks(path: Path, columns: tuple[str, ...], *, canonical: bool = False) -> Iterator[list[pa.Array]]:

@@ -77,7 +77,7 @@ def _people(owners: NDArray[np.intp], entries: NDArray[np.int32], ratings: Ratin
 
 
 @njit(cache=True, nogil=True)
-def _co_raters(share, n_shares, owners, entries, starts, users, told, both):  # type: ignore[no-untyped-def]
+def _co_raters(share, n_shares, owners, entries, starts, users, told, both):
     """Count the people who rated both items of each entry."""
     holds = np.zeros(len(told), np.int64)  # 1 + the item whose raters are marked
     for e in range(len(owners)):
