@@ -1,15 +1,19 @@
 """Random nights of a careless operator through the store: retries, re-ratings, late ratings, erasures, other logs.
 
 The model beside it is kept in plain sets: who was first seen holding what at which release. Every release that comes
-out is judged by brute force with it.
+out is judged by brute force with it. `python -m tests.related.nights FIRST LAST COUNTS [SECONDS]` lives through the
+histories of many seeds, counts what happened in them, and goes on where it stopped.
 """
 
 import json
+import math
 import sys
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,6 +30,7 @@ from tests.related.brute_force import few_co_raters, told
 
 START = 1_000_000_000
 DAY = 86_400
+AHEAD = 5_000_000_000
 
 
 @dataclass
@@ -40,13 +45,21 @@ class World:
     sealed: int = 0
     n_last: int = 0  # ratings behind the last release
     now: int = START
+    steps: Counter[str] = field(default_factory=Counter)
 
     def rate(self, n_users: int, n_items: int) -> None:
         """Let some people rate: mostly today, sometimes late, sometimes again."""
         for _ in range(int(self.rng.integers(1, 9))):
             cell = int(self.rng.integers(n_users)), int(self.rng.integers(n_items))
             late = int(self.rng.integers(40)) * DAY if self.rng.random() < 0.2 else 0
+            self.steps["re-rating" if cell in self.rows else "late rating" if late else "rating"] += 1
             self.rows[cell] = float(self.rng.integers(1, 6)), self.now - late
+
+    def rate_ahead(self, n_users: int, n_items: int) -> None:
+        """Let somebody rate with a clock that is far ahead."""
+        cell = int(self.rng.integers(n_users)), int(self.rng.integers(n_items))
+        self.steps["rating dated ahead"] += 1
+        self.rows[cell] = float(self.rng.integers(1, 6)), AHEAD
 
     def ratings(self) -> Ratings:
         """Return the log as it is tonight."""
@@ -59,14 +72,19 @@ class World:
     def publish(self, store: related.History, policy: dict, *, loosen: bool) -> bool:  # type: ignore[type-arg]
         """Publish, and note what was seen first; return whether something was stored."""
         log, known = self.ratings(), [cell for cell in self.rows if cell[0] not in self.out]
+        ahead = any(time == AHEAD for _, time in self.rows.values())
+        more: dict[str, Any] = {"loosen": loosen, "accept_times": ahead}
         try:
-            made = related.publish(store, log, **policy, loosen=loosen)
+            made = related.publish(store, log, **policy, **more)
         except SourceError:
             assert self.is_other(known)
-            made = related.publish(store, log, **policy, loosen=loosen, accept_source=True)
+            self.steps["another log, accepted"] += 1
+            made = related.publish(store, log, **policy, **more, accept_source=True)
         assert made.is_new == (made.number > len(self.policies))
         assert made.kept_out == len(self.out & {user for user, _ in self.rows})
+        self.steps["loosened"] += bool(made.loosened)
         if not made.is_new:
+            self.steps["nothing new"] += 1
             return False
         self.policies.append(policy)
         self.n_last = len(known)
@@ -82,6 +100,7 @@ class World:
 
     def withdraw(self) -> None:
         """Take some ratings out of the log, or all of an item."""
+        self.steps["withdrawal"] += 1
         cells = sorted(self.rows)
         item = int(self.rng.choice([item for _, item in cells]))
         gone = self.rng.random(len(cells)) < 0.2 if self.rng.random() < 0.5 else [one[1] == item for one in cells]
@@ -92,6 +111,7 @@ class World:
     def forget(self, store: related.History, user: int) -> None:
         """Take somebody out of the store; mostly out of the ratings, too, and if not they are to stay out."""
         is_left = self.rng.random() < 0.4
+        self.steps["erasure, still in the log" if is_left else "erasure"] += 1
         done = related.forget(store, user, keep_out=is_left or self.rng.random() < 0.5)
         self.sealed = len(self.policies)
         if not is_left:
@@ -103,6 +123,7 @@ class World:
     def readmit(self, store: related.History) -> None:
         """Let somebody in again who was forgotten."""
         user = int(self.rng.choice(sorted(self.out)))
+        self.steps["return"] += 1
         related.readmit(store, user)
         self.out.remove(user)
 
@@ -157,17 +178,22 @@ def live(rng: np.random.Generator, store: related.History, n_nights: int) -> Wor
                 world.forget(store, int(rng.choice(people)))
         elif step < 0.2:
             policy = random_policy(rng)
+            world.steps["changed promise"] += bool(world.policies)
         elif step < 0.25 and world.rows:
+            world.steps["pruning"] += bool(world.policies)
             related.prune(store) if world.policies else None
         elif step < 0.3 and world.out:
             world.readmit(store)
         elif step < 0.38 and len(world.rows) > 4:
             world.withdraw()
+        elif step < 0.4:
+            world.rate_ahead(n_users, n_items)
         else:
             world.now += int(rng.integers(1, 6)) * DAY
             world.rate(n_users, n_items)
-        for _ in range(1 + (rng.random() < 0.3)):  # and sometimes a retry
+        for attempt in range(1 + (rng.random() < 0.3)):  # and sometimes a retry
             if {user for user, _ in world.rows} - world.out:
+                world.steps["retry"] += attempt
                 policy = publish_or_keep(world, store, policy)
     return world
 
@@ -179,6 +205,7 @@ def publish_or_keep(world: World, store: related.History, policy: dict) -> dict:
     except OptionError as error:
         if "were pruned" not in str(error):
             raise
+        world.steps["longer horizon after pruning, refused"] += 1
         policy = world.policies[-1]
         world.publish(store, policy, loosen=True)
     return policy
@@ -192,40 +219,45 @@ def is_passed_or_refused(store: related.History, world: World) -> bool:
         return "not those of this history" in str(error)
 
 
-def check(seed: int, address: str, most: int = 8, *, is_verified: bool = True) -> int:
-    """Live through one random history of fewer than ``most`` nights and judge it; return its number of releases."""
+def check(seed: int, address: str, most: int = 8, *, is_verified: bool = True) -> Counter[str]:
+    """Live through one random history of fewer than ``most`` nights and judge it; return what happened in it."""
     rng = np.random.default_rng(seed)
     with related.History(address) as store:
         world = live(rng, store, int(rng.integers(min(3, most - 3), most)))
         judge(store, world)
         assert len(seals_of(store)) == 0 or world.sealed
         assert not is_verified or is_passed_or_refused(store, world), seed
-        return len(world.policies)
+        return world.steps + Counter(histories=1, releases=len(world.policies))
 
 
-def run(first: int, last: int, folder: Path, counts: Path | None = None) -> tuple[int, int]:
-    """Live through the histories of some seeds; return how many, and their releases.
+def run(first: int, last: int, folder: Path, counts: Path | None = None, seconds: float = math.inf) -> Counter[str]:
+    """Live through the histories of some seeds and return what happened in them.
 
-    With ``counts`` a line is added to a file after every hundred, and seeds that the file has are left out.
+    With ``counts`` a line is added to a file after every hundred, and seeds that the file has are left out. No further
+    hundred is begun after so many CPU seconds.
     """
-    done = [json.loads(line) for line in counts.read_text().splitlines()] if counts and counts.exists() else []
-    n_histories, n_releases = sum(one["histories"] for one in done), sum(one["releases"] for one in done)
-    for start in range(max([first, *(one["last"] for one in done)]), last, 100):
-        seeds = range(start, min(start + 100, last))
-        found = 0
-        for seed in seeds:
+    lines = counts.read_text().splitlines() if counts and counts.exists() else []
+    done = [Counter[str](json.loads(line)) for line in lines]
+    for start in range(max([first, *(one["last seed"] for one in done)]), last, 100):
+        if time.process_time() > seconds:
+            break
+        found = Counter[str]()
+        for seed in range(start, min(start + 100, last)):
             found += check(seed, str(folder / "lists.db"), most=5, is_verified=seed % 5 == 0)
             for left in folder.iterdir():
                 left.unlink()
-        n_histories, n_releases = n_histories + len(seeds), n_releases + found
+        found["last seed"] = min(start + 100, last)
+        done.append(found)
         if counts:
-            line = {"last": seeds.stop, "histories": len(seeds), "releases": found, "cpu": time.process_time()}
             with counts.open("a") as file:
-                file.write(json.dumps(line) + "\n")
-    return n_histories, n_releases
+                file.write(json.dumps(found) + "\n")
+    total = sum(done, Counter[str]())
+    del total["last seed"]
+    return total
 
 
 if __name__ == "__main__":
+    limit = float(sys.argv[4]) if len(sys.argv) > 4 else math.inf
     with TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as name:
-        n_histories, n_releases = run(int(sys.argv[1]), int(sys.argv[2]), Path(name), Path(sys.argv[3]))
-    print(f"{n_histories:,} histories, {n_releases:,} releases, none above its delta")
+        steps = run(int(sys.argv[1]), int(sys.argv[2]), Path(name), Path(sys.argv[3]), limit)
+    print("none above its delta:", ", ".join(f"{n:,} {step}" for step, n in steps.most_common()))

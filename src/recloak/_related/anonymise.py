@@ -19,7 +19,16 @@ never a true entry, so the recall of suppression is known before lists are fille
 import numpy as np
 from numpy.typing import NDArray
 
-from recloak._related.leaks import Entries, Observer, admissible, entries_of, joined, sorted_entries, to_remove
+from recloak._related.leaks import (
+    Entries,
+    Observer,
+    admissible,
+    entries_of,
+    joined,
+    moves_more,
+    sorted_entries,
+    to_remove,
+)
 from recloak._related.list_positions import propose, rearrange
 from recloak._related.min_support import has_support
 from recloak._related.model import EMPTY, Lists
@@ -35,9 +44,13 @@ def anonymise(observer: Observer, ranking: Lists, top: int, *, permute: bool = T
     ``permute`` entries are only removed and replaced.
     """
     true = np.ascontiguousarray(ranking.items[:, :top])
-    suppressed = _Draft(observer, true, permute=False).without_violations()
-    if permute:
-        permuted = _Draft(observer, true, permute=True).without_violations()
+    suppressing = _Draft(observer, true, permute=False)
+    if not permute:
+        (suppressed,) = _without_violations([suppressing])
+    else:
+        permuting = _Draft(observer, true, permute=True)
+        groups = [[suppressing], [permuting]] if permuting.must.any() else [[suppressing, permuting]]
+        suppressed, permuted = (lists for group in groups for lists in _without_violations(group))
         _replace(observer, permuted, _candidates(observer, ranking, permuted, with_true=True))
         if n_kept(permuted, true) >= n_kept(suppressed, true):
             return Lists(permuted)
@@ -60,22 +73,28 @@ class _Draft:
         self.observer, self.permute = observer, permute
         self.left, self.lists = true.copy(), true.copy()  # by rank, and as they are shown
         self.must = np.zeros(true.shape, np.bool_)
-        self.touched = np.ones(len(true), np.bool_)  # targets that have to be looked at
         if permute and observer.bound.evidence == "total":
             self.must[:] = True
             self.write_lists(np.arange(len(true), dtype=np.int32))
 
-    def without_violations(self) -> NDArray[np.int32]:
-        """Return the lists once nothing violates any more."""
-        while True:
-            entries = entries_of(self.observer, self.lists)
-            entries = entries.where(self.touched[entries.targets])
-            could_sink = self.could_sink(entries)
-            chosen = to_remove(self.observer, entries, self.costs(entries, could_sink))
-            if not chosen.any():
-                return self.lists
-            may_sink: NDArray[np.bool_] = np.asarray(could_sink.any(axis=1))
-            self.change(entries.where(chosen), may_sink[chosen])
+    def without_violations(self, entries: Entries, chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """Give up the chosen ones of the entries, look again, and so on; return the lists once nothing violates.
+
+        A target is looked at again only if an entry of it moves that did not move before, or was seated and not
+        removed: what is left of entries that were safe together is safe.
+        """
+        looked_at = entries
+        while chosen.any():
+            given_up = looked_at.where(chosen)
+            may_sink: NDArray[np.bool_] = np.asarray(self.could_sink(given_up).any(axis=1))
+            self.change(given_up, may_sink)
+            before, entries = entries, entries_of(self.observer, self.lists)
+            is_open = np.zeros(len(self.lists), np.bool_)
+            is_open[entries.targets[moves_more(before, entries)]] = True
+            is_open[given_up.targets[may_sink]] = True
+            looked_at = entries.where(is_open[entries.targets])
+            chosen = to_remove(self.observer, looked_at, self.costs(looked_at)[None])[0]
+        return self.lists
 
     def could_sink(self, entries: Entries) -> NDArray[np.bool_]:
         """Return per entry and view whether it was there and is now higher, and has not been seated quietly yet."""
@@ -90,8 +109,9 @@ class _Draft:
         ranks: NDArray[np.intp] = np.argmax(self.left[entries.owners] == entries.targets[:, None], axis=1)
         return ranks
 
-    def costs(self, entries: Entries, could_sink: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def costs(self, entries: Entries) -> NDArray[np.float64]:
         """Return what it costs to give an entry up where it is; among equals the lower one goes first."""
+        could_sink = self.could_sink(entries)
         costs = 1.0 - entries.positions / (100.0 * self.lists.shape[1])
         costs[could_sink.any(axis=1)] = _HALF
         costs[(could_sink == entries.since).all(axis=1) & could_sink.any(axis=1)] = _CHEAP
@@ -100,8 +120,6 @@ class _Draft:
     def change(self, entries: Entries, may_sink: NDArray[np.bool_]) -> None:
         """Place entries lower where that is allowed, remove the others, and order their lists again."""
         ranks, owners = self.ranks(entries), np.unique(entries.owners)
-        self.touched[:] = False
-        self.touched[self.left[owners]] = True
         self.must[entries.owners, ranks] |= may_sink
         self.left[entries.owners[~may_sink], ranks[~may_sink]] = EMPTY
         order = np.argsort(self.left[owners] == EMPTY, axis=1, kind="stable")
@@ -115,6 +133,17 @@ class _Draft:
             rearrange(owners, self.left, self.must, self.observer.views, self.lists)
         else:
             self.lists[owners] = self.left[owners]
+
+
+def _without_violations(drafts: list[_Draft]) -> list[NDArray[np.int32]]:
+    """Return the lists of drafts that begin with the same ones, once nothing violates.
+
+    They share the first look at all targets, which takes most of the time.
+    """
+    observer = drafts[0].observer
+    entries = entries_of(observer, drafts[0].lists)
+    chosen = to_remove(observer, entries, np.stack([draft.costs(entries) for draft in drafts]))
+    return [draft.without_violations(entries, mine) for draft, mine in zip(drafts, chosen, strict=True)]
 
 
 def _candidates(observer: Observer, ranking: Lists, lists: NDArray[np.int32], *, with_true: bool) -> NDArray[np.int32]:

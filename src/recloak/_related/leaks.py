@@ -134,13 +134,26 @@ def joined(first: Entries, second: Entries) -> Entries:
     return sorted_entries(*(np.concatenate(both) for both in columns))
 
 
+def moves_more(before: Entries, entries: Entries) -> NDArray[np.bool_]:
+    """Return which entries are new or higher in a view in which they were not before."""
+    keys, known = (one.targets.astype(np.int64) << 32 | one.owners for one in (entries, before))
+    places = np.searchsorted(known, keys)
+    same = places < len(known)
+    same[same] = known[places[same]] == keys[same]
+    since = entries.since.copy()
+    since[same] &= ~before.since[places[same]]
+    more: NDArray[np.bool_] = np.asarray(since.any(axis=1))
+    return more
+
+
 def to_remove(observer: Observer, entries: Entries, costs: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return a mask of entries whose removal leaves no violating set since any start, at little cost.
+    """Return masks of entries whose removal leaves no violating set since any start, at little cost: a row per row.
 
     A weighted greedy hitting set over the union of the borders (algorithm 2 of the paper), without the members that
-    turn out to be needless. If the budget does not suffice to know a border, entries are removed until it does.
+    turn out to be needless. If the budget does not suffice to know a border, entries are removed until it does. The
+    borders, which take the time, are the same for every row of ``costs``, (n_rows, n_entries).
     """
-    removed = np.zeros(len(entries), np.bool_)
+    removed = np.zeros(costs.shape, np.bool_)
     if len(entries):
         given = (entries.starts(), entries.targets, entries.owners, entries.since, costs)
         in_shares(_remove, len(entries), *given, *observer.arguments(), removed)
@@ -253,16 +266,19 @@ def _remove_for(target, owners, since, costs, asked, rule, data, scratch, remove
 
     Each round marks twice as many, so that a target costs a few searches at most, however many lists show it.
     """
-    n_unseen = 1
+    n_unseen, gone = 1, np.zeros(len(owners), np.bool_)
     while True:
-        sets, n_sets, enough = _borders(target, owners, since, removed, asked, rule, data, scratch)
+        sets, n_sets, enough = _borders(target, owners, since, gone, asked, rule, data, scratch)
         if enough:
             break
-        for _ in range(min(n_unseen, np.sum(~removed))):
-            removed[_busiest(target, owners, removed, data, scratch[0])] = True
+        for _ in range(min(n_unseen, int(np.sum(~gone)))):
+            gone[_busiest(target, owners, gone, data, scratch[0])] = True
         n_unseen *= 2
-    if n_sets:
-        _hit(sets, n_sets, costs, removed)
+    for row in range(len(costs)):
+        for m in range(len(owners)):
+            removed[row, m] = gone[m]
+        if n_sets:
+            _hit(sets, n_sets, costs[row], removed[row])
 
 
 @njit(cache=True, nogil=True)
@@ -273,7 +289,7 @@ def _remove(  # type: ignore[no-untyped-def]
     for t in range(share, len(starts) - 1, n_shares):
         mine = slice(starts[t], starts[t + 1])
         target = targets[starts[t]]
-        _remove_for(target, owners[mine], since[mine], costs[mine], asked, rule, data, scratch, removed[mine])
+        _remove_for(target, owners[mine], since[mine], costs[:, mine], asked, rule, data, scratch, removed[:, mine])
 
 
 @njit(cache=True)
