@@ -30,6 +30,12 @@ def failing(monkeypatch):
         (KeyboardInterrupt(), 130, "recloak: stopped; nothing was left half-written\n"),
         (FileNotFoundError(2, "No such file or directory", "x.csv"), 2, "recloak: x.csv: no such file or directory\n"),
         (PermissionError(13, "Permission denied", "x.csv"), 2, "recloak: x.csv: permission denied\n"),
+        (InputError("a\x1b[2J\nb\u202ec: is no file"), 2, "recloak: a\\x1b[2J\\nb\\u202ec: is no file\n"),
+        (
+            click.UsageError("choose from:\n\tone,\n\ttwo."),
+            2,
+            "recloak: choose from: one, two; see: recloak x --help\n",
+        ),
         (MemoryError(), 2, "recloak: there is not enough memory for this source\n"),
     ],
 )

@@ -278,6 +278,15 @@ def test_a_page_that_unpacks_to_more_than_memory_should_hold_is_refused(tmp_path
     assert "when it is unpacked" in verify(folder, content=True).problems[0]
 
 
+def test_a_name_in_a_hostile_folder_cannot_write_a_verdict_on_the_terminal(tmp_path, capsys):
+    folder = write(tmp_path)
+    (folder / "a\x1b[2J\rpass: k required 5\nfound 5").touch()
+    assert run(["verify", str(folder)]) == 1
+    shown = capsys.readouterr().out
+    assert "a\\x1b[2J\\rpass: k required 5\\nfound 5: is not part of the release" in shown
+    assert shown.replace("\n", "").isprintable()
+
+
 def test_the_command_says_when_only_the_content_was_judged(tmp_path, capsys):
     folder = write(tmp_path)
     assert run(["verify", str(folder)]) == 0

@@ -17,6 +17,7 @@ from recloak._cli.command_groups import PackageGroup
 from recloak._core import stopping
 from recloak._core.errors import RecloakError
 from recloak._core.logger import log
+from recloak._core.terminal_text import printable
 
 _COMMANDS = "recloak._cli.commands"
 _BUG = 3
@@ -66,7 +67,7 @@ class _TerminalHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         hint = "" if self.debug or not record.exc_info else " (recloak --debug shows where)"
-        click.echo(f"recloak: {record.levelname.lower()}: {as_flags(record.getMessage())}{hint}", err=True)
+        click.echo(f"recloak: {record.levelname.lower()}: {printable(as_flags(record.getMessage()))}{hint}", err=True)
         if self.debug and record.exc_info:
             click.echo("".join(traceback.format_exception(*record.exc_info)), err=True, nl=False)
 
@@ -130,9 +131,9 @@ def _report(error: Exception, debug: bool) -> int:
     """Print an error in one sentence and return its exit code."""
     match error:
         case click.UsageError():
-            return _fail(f"{error.format_message().rstrip('.')}; see: {_path(error)} --help", 2)
+            return _fail(f"{_one_line(error).rstrip('.')}; see: {_path(error)} --help", 2)
         case click.ClickException():
-            return _fail(error.format_message(), 2)
+            return _fail(_one_line(error), 2)
         case RecloakError():
             return _fail(as_flags(str(error)), error.exit_code)
         case BrokenPipeError():
@@ -161,6 +162,11 @@ def as_flags(sentence: str) -> str:
     return _KEYWORD.sub(flag, sentence)
 
 
+def _one_line(error: click.ClickException) -> str:
+    """Return the message of an error of click, which lists choices on lines of their own."""
+    return " ".join(error.format_message().split())
+
+
 def _path(error: click.UsageError) -> str:
     return error.ctx.command_path if error.ctx else "recloak"
 
@@ -178,5 +184,5 @@ def _bug(error: Exception, debug: bool) -> int:
 
 
 def _fail(sentence: str, code: int) -> int:
-    click.echo(f"recloak: {sentence}", err=True)
+    click.echo(f"recloak: {printable(sentence)}", err=True)
     return code

@@ -13,6 +13,7 @@ from recloak._attacks.audit_result import Audit
 from recloak._attacks.model import Outcome
 from recloak._cli.main import as_flags
 from recloak._core.intervals import Share
+from recloak._core.terminal_text import printable
 from recloak._evaluation.fidelity.model import Fidelity
 from recloak._evaluation.model import Evaluation, RecommenderScore, UseEvaluation
 from recloak._ratings.exposure import Exposure
@@ -35,7 +36,7 @@ _BAR = 30  # cells of the longest bar of the histogram
 def print_inspection(inspection: Inspection) -> None:
     """Print what is in a source and how exposed its users are to standard output."""
     console, summary, exposure = Console(highlight=False), inspection.summary, inspection.exposure
-    console.print(f"[bold]{escape(inspection.source)}[/bold]")
+    console.print(f"[bold]{escape(printable(inspection.source))}[/bold]")
     histograms = (_histogram(summary),) if summary.kind.varies else ()
     for table in (_counts(summary), _spreads(summary), *histograms, _exposure(exposure, summary.kind)):
         console.print(table)

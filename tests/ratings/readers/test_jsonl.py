@@ -79,6 +79,14 @@ def test_a_line_that_is_no_row_is_named(tmp_path, line, rule):
     assert "line 251" in str(error.value)
 
 
+def test_a_truth_is_no_id_in_the_first_line_either_and_its_word_is_one(tmp_path):
+    path = written(tmp_path / "r.jsonl", [{"user": True, "item": 2, "rating": 3}, {"user": 1, "item": 2, "rating": 3}])
+    with pytest.raises(SourceError, match="line 1: 'user' must be a number or a text, got 'true'"):
+        recloak.read(path)
+    written(path, [{"user": "true", "item": 2, "rating": 3}, {"user": "b", "item": 2, "rating": 3}])
+    assert recloak.read(path).user_ids.ids.to_list() == ["b", "true"]
+
+
 def test_a_name_twice_in_one_object_and_missing_in_another_is_seen(tmp_path):
     path = written(tmp_path / "r.jsonl", [{"user": 1, "item": 2, "rating": 3}, {"item": 2, "rating": 4}])
     path.write_text(path.read_text() + '{"user": 5, "item": 2, "rating": 3, "user": 6}\n')

@@ -19,6 +19,7 @@ from recloak._cli.common import (
     source_options,
 )
 from recloak._cli.path_types import NEW_FILE, PAGE, SOURCE, TABLE, require_distinct
+from recloak._core.terminal_text import printable
 from recloak._mentions.options import IdentifyOptions
 
 if TYPE_CHECKING:
@@ -152,11 +153,11 @@ def _print_exposure(found: OwnExposure) -> None:
         f"(attacker: {found.closest})."
     )
     for one in found.telling:
-        click.echo(f"  without {one.title}: place {one.place:,.1f}")
+        click.echo(f"  without {printable(one.title)}: place {one.place:,.1f}")
     if found.leave_out is None:
         click.echo(f"Nothing small hides you: leaving out mentions does not bring you beyond the first {found.k}.")
     elif found.leave_out:
-        titles = ", ".join(one.title for one in found.leave_out)
+        titles = ", ".join(printable(one.title) for one in found.leave_out)
         click.echo(f"To get beyond the first {found.k}, leave out: {titles}.")
     else:
         click.echo(f"You are beyond the first {found.k} already.")

@@ -9,6 +9,7 @@ import recloak
 from recloak._cli.common import emit_json, given_only, output_options, source_of, source_options
 from recloak._cli.engine import engine_options
 from recloak._cli.path_types import FOLDER, PRIVATE_FOLDER, SOURCE
+from recloak._core.terminal_text import printable
 
 
 @click.command()
@@ -58,7 +59,7 @@ def command(folder: Path, original: str | None, as_json: bool, **given: Any) -> 
         if verdict.drawn and verdict.proved:
             click.echo(f"  {verdict.proved}")
         for problem in verdict.problems:
-            click.echo(f"  - {problem}")
+            click.echo(f"  - {printable(problem)}")
         for sentence in verdict.measured:
             click.echo(f"  {sentence}")
         for claim in verdict.unchecked:

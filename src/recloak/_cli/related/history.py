@@ -6,6 +6,7 @@ import click
 
 from recloak._cli.common import emit_json, json_option
 from recloak._cli.related._shared import store_argument
+from recloak._core.terminal_text import printable
 
 
 @click.command()
@@ -53,5 +54,5 @@ def _print_changes(changes: list[dict[str, Any]], earlier: int, later: int) -> N
 
     for row in changes:
         why = "" if row["reason"] is None else f" ({row['reason']})"
-        click.echo(f"list of {row['item']}: {row['related']} {row['change']}{why}")
+        click.echo(f"list of {printable(row['item'])}: {printable(row['related'])} {row['change']}{why}")
     click.echo(f"{plural(len(changes), 'change')} between release {earlier} and {later}.")

@@ -9,6 +9,7 @@ import click
 from recloak._cli.common import given_only, output_options, report, seed_option, source_of, source_options
 from recloak._cli.engine import engine_options
 from recloak._cli.related import _shared as shared
+from recloak._core.terminal_text import printable
 
 if TYPE_CHECKING:
     from recloak.related import HistoryVerdict
@@ -49,13 +50,13 @@ def _print(verdict: HistoryVerdict) -> None:
     _print_looked(answer)
     for one in answer["violations"][:20]:
         click.echo(
-            f"  releases {one['earlier']} and {one['later']}: item {one['item']} given "
-            f"{', '.join(map(str, one['background']))}: {one['above']}/{one['below']} = {one['breach']:.3f}, "
+            f"  releases {one['earlier']} and {one['later']}: item {printable(one['item'])} given "
+            f"{', '.join(map(printable, one['background']))}: {one['above']}/{one['below']} = {one['breach']:.3f}, "
             f"{one['lift']:.1f} times the base rate"
         )
     for one in answer["unsupported"][:20]:
-        click.echo(f"  release {one['release']}: {one['related']} in the list of {one['item']} rests on "
-                   f"{one['co_raters']} people")  # fmt: skip
+        click.echo(f"  release {one['release']}: {printable(one['related'])} in the list of {printable(one['item'])} "
+                   f"rests on {one['co_raters']} people")  # fmt: skip
     if len(answer["violations"]) > 20:
         click.echo(f"  and {len(answer['violations']) - 20} more (--json lists all)")
     if "residual" in answer:

@@ -92,10 +92,10 @@ def _frames(sample: Sample, types: dict[str, pl.DataType], columns: Sequence[str
 
 def _parsed(lines: bytes, schema: dict[str, pl.DataType], path: Path, first_line: int) -> pl.DataFrame:
     try:
-        # Text that stands for a whole object or list is no id: such a block is looked at line by line.
+        # Text that stands for a whole object, list or truth is no id: such a block is looked at line by line.
         frame = pl.read_ndjson(io.BytesIO(lines), schema=schema)
         texts = [name for name, kind in schema.items() if kind == pl.String]
-        odd = any(frame[name].str.contains(r"^[\[{]|\x00").any() for name in texts)
+        odd = any(frame[name].str.contains(r"^[\[{]|^(true|false)$|\x00").any() for name in texts)
         whole = not odd and sum(frame.null_count().row(0)) == 0
         if whole and _names_stand_once(lines, schema, frame.height):
             return frame
