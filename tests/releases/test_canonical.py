@@ -142,6 +142,23 @@ def test_hard_links_are_refused(tmp_path, name):
     assert said.startswith(f"{name}: has further hard links")
 
 
+@pytest.mark.parametrize("name", [MANIFEST, "README.md", "ratings.parquet"])
+@pytest.mark.parametrize("put", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_file_is_refused_and_never_waited_for(tmp_path, name, put):
+    folder = write(tmp_path)
+    (folder / name).unlink()
+    put(folder / name)
+    assert not verify(folder).passed
+    assert not verify(folder, content=True).passed
+
+
+def test_what_a_library_says_of_a_damaged_table_is_one_line(tmp_path):
+    folder = write(tmp_path)
+    plain = (folder / "ratings.parquet").read_bytes()
+    resealed(folder, "ratings.parquet", plain[:-8] + bytes(8) + plain[-8:])
+    assert all(problem.isprintable() for problem in verify(folder).problems)
+
+
 def test_extended_attributes_and_special_permissions_are_refused(tmp_path):
     folder = write(tmp_path)
     (folder / CARD).chmod(0o4644)

@@ -130,7 +130,8 @@ def read_claims(folder: Path, *, content: bool = False) -> tuple[Claims | None, 
 
 def _load(path: Path) -> dict[str, Any]:
     """Read a manifest and require the one way to write it, so that no byte can be changed unseen."""
-    if path.is_symlink() or path.stat().st_size > _MOST_MANIFEST_BYTES:
+    about = path.lstat()
+    if not stat.S_ISREG(about.st_mode) or about.st_size > _MOST_MANIFEST_BYTES:
         raise ValueError("it must be a file of its own, of at most a megabyte")
     text = path.read_bytes().decode("utf-8")
     manifest = json.loads(text)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak._core.terminal_text import printable
 from recloak._ratings.ids import IdMap
 from recloak._releases.model.statistics import STATISTICS
 from recloak._releases.verifier.arrow_arrays import as_numpy
@@ -59,7 +60,7 @@ def inspect_part(
     except WrongTableError as error:
         return _refused(part, UNREADABLE, f"{part.name}: {error}")
     except Unreadable as error:
-        return _refused(part, UNREADABLE, f"a table cannot be read: {error}")
+        return _refused(part, UNREADABLE, f"a table cannot be read: {printable(str(error).strip())}")
 
 
 def _refused(part: Part, state: str, problem: str) -> PartFindings:
