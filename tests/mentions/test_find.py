@@ -118,6 +118,16 @@ def test_the_held_half_of_other_talk_reaches_its_figures(catalogue, recall):
 
 
 @pytest.mark.data
+def test_the_held_half_of_book_talk_stands_against_the_10000_titles_of_goodbooks(data):
+    index = index_titles(read_titles(data / "goodbooks" / "titles.csv").titles, domain=domain_named("books"))
+    known = set().union(*(film_keys(title) for title in index.titles))
+    sure, both, _ = measure("held", index, known, posts=list(labelled("held", "books")))
+    assert sure.precision >= 0.9, sure
+    assert sure.recall >= 0.85, sure
+    assert both.recall >= 0.9, both
+
+
+@pytest.mark.data
 @pytest.mark.parametrize(("with_popularity", "precise"), [(True, 0.95), (False, 0.90)])
 def test_the_held_half_stands_against_9724_titles_full_of_traps(data, with_popularity, precise):
     from recloak._mentions.found_mentions import popularity_of

@@ -72,6 +72,44 @@ def test_short_names_and_numbers_of_a_series_are_read(text, meant, films):
     assert meant in [str(films.titles[one.title]) for one in find_titles(text, films)]
 
 
+def test_the_number_of_the_next_item_is_not_that_of_a_sequel():
+    titles = ["Dark Souls (2011)", "Dark Souls 2 (2014)", "Sekiro (2019)"]
+    index = index_titles([parse(n, line) for n, line in enumerate(titles)], domain=domain_named("games"))
+    assert sure("1. dark souls 2. sekiro", index) == ["Dark Souls (2011)", "Sekiro (2019)"]
+    assert sure("replayed dark souls 2. what a game", index) == ["Dark Souls 2 (2014)"]
+
+
+def test_books_put_together_are_those_that_they_are_made_of():
+    titles = ["A Game of Thrones / A Clash of Kings", "A Game of Thrones", "A Clash of Kings", "Either / Or"]
+    index = index_titles([parse(n, line) for n, line in enumerate(titles)], domain=domain_named("books"))
+    assert sure("read a game of thrones, a clash of kings this summer", index) == titles[1:3]
+    assert sure("I finally read Either/Or by Kierkegaard", index) == titles[3:]
+
+
+def test_the_first_name_of_who_made_it_is_enough_after_by():
+    rows = {"id": [1, 2], "title": ["Happy", "Stay"], "artist": ["Pharrell Williams", "Rihanna"]}
+    index = index_titles(titles_from_table(pl.DataFrame(rows)).titles, domain=domain_named("music"))
+    assert sure("Happy by Pharrell is banned in my office now", index) == ["Happy"]
+    assert sure("Happy by the end of the week", index) == []
+
+
+def test_small_words_with_capitals_inside_a_sentence_are_a_title():
+    index = index_titles([parse(1, "At Last")], domain=domain_named("music"))
+    assert sure("We danced to At Last at our wedding", index) == ["At Last"]
+    assert sure("We danced and at last it rained", index) == []
+
+
+def test_a_number_in_letters_that_goes_on_is_no_part_of_a_title():
+    index = index_titles([parse(1, "Slay the Spire")], domain=domain_named("games"))
+    assert sure("Slay the Spire one more run. it is 3 am", index) == ["Slay the Spire"]
+
+
+def test_a_title_without_its_article_is_no_thing_that_is_described():
+    index = index_titles([parse(1, "The Historian")], domain=domain_named("books"))
+    assert sure("this book is pop history at best, ask an actual historian", index) == []
+    assert sure("finished the historian last night", index) == ["The Historian"]
+
+
 def test_inline_lists_are_read_item_by_item(films):
     assert sure("1) se7en 2) fargo 3) heat", films) == ["Seven (1995)", "Fargo (1996)", "Heat (1995)"]
     listed = ["Alien (1979)", "Aliens (1986)", "Predator (1987)", "The Thing (1982)"]

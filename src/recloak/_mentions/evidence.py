@@ -100,9 +100,10 @@ def _weigh_capitals(evidence: Evidence, words: Words, match: TitleMatch, specifi
         return
     inner = [n for n in high if not words.begins[n]]
     if len(content) > 1:
-        evidence.add(2.6 if len(inner) > 1 else 1.6, "written with capitals")
+        small_words = specificity < EVERYDAY and len(inner) == len(content)  # *At Last*: no name has such capitals
+        evidence.add(3.6 if small_words else 2.6 if len(inner) > 1 else 1.6, "written with capitals")
     elif inner:
-        _weigh_one_capital(evidence, words, match, words.plain[inner[0]])
+        _weigh_one_capital(evidence, words, match, words.plain[inner[0]], specificity)
     else:
         evidence.add(0.4, "begins the sentence")
 
@@ -121,14 +122,14 @@ def _weigh_small(evidence: Evidence, words: Words, content: list[int], specifici
         evidence.add(0.6, "no word of the post has a capital")
 
 
-def _weigh_one_capital(evidence: Evidence, words: Words, match: TitleMatch, word: str) -> None:
+def _weigh_one_capital(evidence: Evidence, words: Words, match: TitleMatch, word: str, specificity: float) -> None:
     """Weigh one capital inside a sentence: names always have one, everyday words only in a title."""
     article = match.first < match.last and words.capital(match.first)
     if word in ("i", "id", "im", "ill"):
         return
     if is_name(word) and not article:
         evidence.add(0.2, "written with a capital")
-    elif word in _FUNCTION or evidence.odds < PRIOR + PER_SPECIFICITY * (EVERYDAY + FUNCTION + 0.1):
+    elif word in _FUNCTION or specificity < EVERYDAY + FUNCTION + 0.1:
         evidence.add(3.2, "an everyday word with a capital inside a sentence")
     else:
         evidence.add(2.0, "written with a capital inside a sentence")

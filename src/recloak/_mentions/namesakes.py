@@ -27,6 +27,7 @@ _SHOWING = words_in("showing")
 _DECADE = re.compile(r"^(?:19|20)?(\d)0s$")
 _WELL_KNOWN, _TYPICAL = 0.12, 0.03  # share of the most popular that a title is taken to have where it is not given
 _LEXICON = Lexicon()
+_ARTICLES = frozenset({"the", "a", "an"})
 
 
 def choose_sense(
@@ -98,13 +99,13 @@ def _sense_of_people(words: Words, match: TitleMatch, senses: Sequence[Sense], i
         peopled = index.peopled[match.pattern] = [one for one in every if people_of(index, one, match)]
     if not peopled:
         return None
-    named = [one for one in senses if one in peopled and _is_named(words, people_of(index, one, match))]
+    named = [one for one in senses if one in peopled and _is_named(words, match, people_of(index, one, match))]
     return named[0] if named and (len(named) == 1 or named[0].loss + 0.3 < named[1].loss) else None
 
 
-def _is_named(words: Words, people: tuple[tuple[str, ...], ...]) -> bool:
+def _is_named(words: Words, match: TitleMatch, people: tuple[tuple[str, ...], ...]) -> bool:
     plain = words.plain
-    return any(
+    return _is_by(words, match, people) or any(
         (person[-1] in plain or person[-1] + "s" in plain) and _tells(f" {' '.join(plain)} ", person)
         for person in people
     )
@@ -113,11 +114,19 @@ def _is_named(words: Words, people: tuple[tuple[str, ...], ...]) -> bool:
 def _is_owned(words: Words, match: TitleMatch, sense: Sense, index: TitleIndex) -> bool:
     """Return True if the maker stands right before a match, or after *by*: *Stephen King's Misery*, *Quiet by Cain*."""
     before = words.plain[match.first - 1] if match.first else ""
-    after = words.plain[match.last + 1 : match.last + 6]
     people = people_of(index, sense, match)
-    if after[:1] == ["by"] and any(person[-1] in after for person in people):
-        return True
-    return any(before in (person[-1], person[-1] + "s") for person in people)
+    return _is_by(words, match, people) or any(before in (person[-1], person[-1] + "s") for person in people)
+
+
+def _is_by(words: Words, match: TitleMatch, people: tuple[tuple[str, ...], ...]) -> bool:
+    """Return True if *by* and the maker follow, by surname or by the first name alone: *Happy by Pharrell*."""
+    after = words.plain[match.last + 1 : match.last + 6]
+    if after[:1] != ["by"]:
+        return False
+    whom = [word for word in after[1:] if word not in _ARTICLES][:1]
+    return any(
+        person[-1] in after or [word for word in person if word not in _ARTICLES][:1] == whom for person in people
+    )
 
 
 def _tells(text: str, person: tuple[str, ...]) -> bool:

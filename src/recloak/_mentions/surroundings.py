@@ -23,6 +23,7 @@ _SURNAMES = words_in("surnames")
 _QUALITY = words_in("quality")
 _NAMES = words_in("names")
 _FUNCTION = words_in("function")
+_COMMON = words_in("common")
 _LEADS = words_in("leads")
 _VERDICTS = words_in("verdicts")
 _THINGS = words_in("things")
@@ -32,6 +33,7 @@ _BARE_YEAR = re.compile(r"^(?:18|19|20)\d\d$")
 _YEAR_IN_BRACKETS = re.compile(r"[\s\"”'*_]*[(\[]\s*((?:18|19|20)\d\d)\s*[)\]]")
 _FAVOURITE = frozenset({"favorite", "favourite", "fave", "fav", "best", "last"})
 _ON_SCREEN = words_in("screens")
+_NO_ADJECTIVES = _AGES | _QUALITY | _FAVOURITE | _FUNCTION | _OPINION
 _PREPOSITIONS = words_in("prepositions")
 _COMPARING = frozenset({"than", "over", "beats", "vs", "above", "below", "like", "as"})
 _COMPARED = (("good", "as"), ("better", "than"), ("worse", "than"), ("bad", "as"), ("great", "as"), ("much", "as"))
@@ -68,6 +70,17 @@ def weigh_before(evidence: Evidence, words: Words, match: TitleMatch, specificit
         evidence.add(1.3, "a thing without an article")
     if match.first and _is_owner(words, match.first - 1):
         evidence.add(2.0, "follows the name of somebody who makes such things")
+
+
+def is_described(words: Words, match: TitleMatch) -> bool:
+    """Return True for one word in small letters after an article and an everyday adjective: *ask an actual historian*.
+
+    Words of age and praise do not count: *the new dune* and *the great dune* are titles.
+    """
+    left = words_before(words, match.first)
+    if match.first != match.last or words.capital(match.first) or len(left) < 2 or left[-2] not in _DETERMINERS:
+        return False
+    return left[-1] in _COMMON and left[-1] not in _NO_ADJECTIVES
 
 
 def _weigh_determiner(
@@ -187,8 +200,7 @@ def weigh_after(evidence: Evidence, words: Words, match: TitleMatch, specificity
         follows.isdigit()
         and len(follows) < 3
         and words.gap(match.last) == " "
-        and not rated
-        and not _counts(words, match)
+        and not (rated or _counts(words, match) or _is_spelled_out(words, match.last + 1))
     ):
         evidence.add(-4.5, f"the number {follows} behind it belongs to another title")
     if follows in ("of", "to") and specificity <= EVERYDAY + FUNCTION and words.gap(match.last) == " ":
@@ -201,6 +213,12 @@ def _is_shown(right: list[str]) -> bool:
     """Return True for *on Netflix* and *is on TV*."""
     place = 1 if right[:1] == ["is"] else 0
     return right[place : place + 1] == ["on"] and not _ON_SCREEN.isdisjoint(right[place + 1 : place + 4])
+
+
+def _is_spelled_out(words: Words, position: int) -> bool:
+    """Return True for a number in letters that goes on with a word: *Slay the Spire, one more run*."""
+    raw = words.raw(position).lower()
+    return raw.isalpha() and not set(raw) <= set("ivx") and not is_closed(words, position)
 
 
 def _counts(words: Words, match: TitleMatch) -> bool:

@@ -7,9 +7,10 @@ from recloak._mentions.evidence import Evidence, is_talk, possessive, weigh
 from recloak._mentions.listing import MOST_GAINED, JudgedMatch, is_item, weigh_neighbours
 from recloak._mentions.namesakes import choose_sense, weigh_popularity
 from recloak._mentions.opinions import is_held, opinion_of
-from recloak._mentions.surroundings import years_in
+from recloak._mentions.surroundings import is_described, years_in
 from recloak._mentions.text import EVERYDAY, FUNCTION, Words, words_in, words_of
 from recloak._mentions.title_matching import TitleIndex, TitleMatch, matches_in
+from recloak._mentions.titles import BARE_TITLE
 
 _DETERMINERS = words_in("determiners")
 SURE, POSSIBLE = 0.7, -1.1  # log odds
@@ -60,7 +61,8 @@ def find_titles(text: str, index: TitleIndex, *, posted: int | None = None) -> l
 
 
 def _can_be_lifted(words: Words, match: TitleMatch) -> bool:
-    return is_item(words, match) or (match.first > 0 and possessive(words, match.first - 1))
+    by = words.plain[match.last + 1 : match.last + 2] == ["by"]
+    return by or is_item(words, match) or (match.first > 0 and possessive(words, match.first - 1))
 
 
 def _without_inner(matches: list[TitleMatch], index: TitleIndex) -> list[TitleMatch]:
@@ -82,7 +84,7 @@ def _without_inner(matches: list[TitleMatch], index: TitleIndex) -> list[TitleMa
 def _is_ordinary(words: Words, match: TitleMatch, index: TitleIndex) -> bool:
     """Return True if nothing marks an everyday word as a title: no capital inside a sentence, no quote, no year."""
     start, end = words.spans[match.first][0], words.spans[match.last][1]
-    if match.key.isdigit() and _is_counter(words, start, end):
+    if (match.key.isdigit() and _is_counter(words, start, end)) or _takes_a_counter(words, match):
         return True
     if index.specificity[match.pattern] > FUNCTION * 2:
         return _is_determined(words, match, index)
@@ -107,12 +109,26 @@ def _is_counter(words: Words, start: int, end: int) -> bool:
     return before in ("(", "[", "/", "#") or after in (")", "/") or (after == "." and end - start < 3)
 
 
+def _takes_a_counter(words: Words, match: TitleMatch) -> bool:
+    """Return True if the number at the end of a match counts the next item of a list: ``1. dark souls 2. sekiro``."""
+    last, number = match.last, words.plain[match.last]
+    if match.first == last or not number.isdigit() or len(number) > 2 or last + 1 == len(words):
+        return False
+    sign = words.gap(last)[:1]
+    before = str(int(number) - 1)
+    return sign in (".", ")", ":") and any(
+        words.plain[n] == before and words.gap(n)[:1] == sign for n in range(match.first)
+    )
+
+
 def _judge(
     words: Words, match: TitleMatch, index: TitleIndex, evidence: Evidence, years: list[int], posted: int | None
 ) -> JudgedMatch:
     sense = choose_sense(words, match, index, evidence, years=years, posted=posted)
     if sense.loss:
         evidence.add(-sense.loss, f"matches {sense.kind}")
+    if sense.kind == BARE_TITLE and is_described(words, match):
+        evidence.add(-2.0, "described like an ordinary thing")
     person = sense.loss >= 0.8 and match.first < match.last and words.plain[match.first] in words_in("names")
     if person:
         evidence.add(min(-4.0, _AT_MOST_POSSIBLE - evidence.odds), "may be no more than a person's name")

@@ -23,7 +23,7 @@ from rapidfuzz.distance import OSA
 from recloak._mentions.domains import Domain, domains
 from recloak._mentions.series import alias_variants, series_variants
 from recloak._mentions.text import MOST_CACHED, RARE, Lexicon, Words, is_name, remember
-from recloak._mentions.titles import Title, Variant, heroes_of, variants
+from recloak._mentions.titles import Title, Variant, bundles_in, heroes_of, variants
 
 _MOST_SENSES = 12  # titles of one name beyond this are not told apart
 _LONGEST = 20  # words of a variant that is looked up
@@ -156,8 +156,9 @@ def index_titles(
     listed, lexicon = tuple(titles), lexicon or Lexicon()
     collected = _Collected(lexicon)
     heroes = heroes_of(listed)
+    bundles = bundles_in(listed)
     for number, title in enumerate(listed):
-        for variant in variants(title, lexicon, heroes):
+        for variant in variants(title, lexicon, heroes) if number not in bundles else ():
             collected.add(number, variant)
     for number, variant in (*series_variants(listed, lexicon), *alias_variants(listed, aliases)):
         collected.add(number, variant)

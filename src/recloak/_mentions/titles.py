@@ -7,7 +7,7 @@ each with a loss: how much less certain the title is in that form.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from recloak._mentions.text import COUNTERS, RARE, Lexicon, first_word, fold, fold_all
@@ -26,6 +26,7 @@ _HYPHEN = re.compile(r"(?<=\w)[-·.*](?=\w)")
 _DOTTED = re.compile(r"^((?:\w\.){2,})\s")
 _COMMA = re.compile(r"[,(]")
 FULL_TITLE = "the full title"
+BARE_TITLE = "the title without its article"
 _CUTS = {"with", "of", "or", "vs", "by", "who", "that", "in", "on"}
 _LEET = str.maketrans("013457$", "oieasvs")
 _SUPERSCRIPT = re.compile(r"([²³¹])")
@@ -97,6 +98,14 @@ def heroes_of(titles: Iterable[Title]) -> frozenset[str]:
     return frozenset(hero for hero, count in counted.items() if count > 1)
 
 
+def bundles_in(titles: Sequence[Title]) -> frozenset[int]:
+    """Return the places of titles that are others put together (``Emma / Persuasion``): who names them means those."""
+    split = {n: one.names[0].split(" / ") for n, one in enumerate(titles) if " / " in one.names[0]}
+    wanted = {part for parts in split.values() for part in parts}
+    single = {one.names[0] for one in titles if one.names[0] in wanted}
+    return frozenset(n for n, parts in split.items() if single.issuperset(parts))
+
+
 def _variants_of_name(name: str, extra: float, lexicon: Lexicon) -> Iterator[Variant]:
     words = fold_all(name)
     yield Variant(" ".join(words), extra, FULL_TITLE)
@@ -111,7 +120,7 @@ def _without_article(words: list[str], extra: float, lexicon: Lexicon) -> Iterat
     """Leave out the article, unless one everyday word would be left (``The Help``)."""
     rest = words[1:]
     if words and words[0] in _ARTICLES and rest and (len(rest) > 1 or lexicon.specificity(rest) >= RARE):
-        yield Variant(" ".join(rest), extra + 0.3, "the title without its article")
+        yield Variant(" ".join(rest), extra + 0.3, BARE_TITLE)
 
 
 def _numbered(words: list[str], extra: float, lexicon: Lexicon) -> Iterator[Variant]:
