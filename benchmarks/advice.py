@@ -83,10 +83,8 @@ def _followed(said: list[Any], change: Any) -> list[Any]:
 
     left = [one for one in said if one.item not in {*change.drop, *(item for item, _ in change.series)}]
     stripped = [replace(one, rating=None) if change.no_opinions else one for one in left]
-    waited = [one if one.time is None else replace(one, time=one.time + change.days * 86_400) for one in stripped]
     last = max((one.time for one in said if one.time is not None), default=None)
-    when = None if last is None else last + change.days * 86_400
-    return [*waited, *(Said(item, None, when) for item in change.add if waited)]
+    return [*stripped, *(Said(item, None, last) for item in change.add if stripped)]
 
 
 class _Attackers:
@@ -176,7 +174,6 @@ def _case(attack: _Attackers, user: int, said: list[Any], advice: Any, every: An
         "kept": 0 if change is None else len(said) - len(change.drop) - len(change.series),
         "before": attack.places(user, said, every),
         "then": attack.places(user, then, every) if then else np.full(len(every), np.inf),
-        "days": 0 if change is None else change.days,
         "adds": 0 if change is None else len(change.add),
         "left_out": [change is not None and change.add and attack.without_popular(user, then, x) for x in _LEFT_OUT],
     }
@@ -192,7 +189,7 @@ def _lines(rows: list[dict[str, Any]]) -> list[str]:
         f"after following the advice  {_share(advised, 'then')}",
         f"both                        {_share([*called, *advised], 'then')}",
         f"mentions kept {kept / said:.3f} of all, {np.mean([row['kept'] / row['n'] for row in rows]):.3f} a person; "
-        f"waiting {np.mean([row['days'] > 0 for row in rows]):.2f}, added {np.mean([row['adds'] for row in rows]):.1f}",
+        f"added {np.mean([row['adds'] for row in rows]):.1f}",
     ]
 
 
@@ -229,7 +226,7 @@ def frontier(name: str) -> list[str]:
     people = _writers(ratings, mentions, name)
     lines = ["mentions kept of all / a person: crude greedy, ours leaving out, with up to 60 more titles"]
     exact = prepare_exact_advisor(ratings, mentions=mentions)
-    for label, timed in (("titles alone", False), ("titles, opinions and times, waiting up to a year", True)):
+    for label, timed in (("titles alone", False), ("titles, opinions and times", True)):
         gaps = _gaps(exact, people, timed)
         lines += [f"exact, {label}, k = {k}: " + ", ".join(_kept_by(gaps, k)) for k in _LEVELS]
         for share in (1.0, 0.5, 0.3):
@@ -276,7 +273,7 @@ def _kept_by(gaps: list[Any], k: int) -> list[str]:
     counts = np.array([len(one.question.draft) for one in gaps])
     crude = np.array([_greedy(one, k) for one in gaps])
     ours = np.array([_most(one, [Way()], k) for one in gaps])
-    ways = [Way(days, strip, n) for days in (0, 365) for strip in (False, True) for n in (0, 20, 60)]
+    ways = [Way(strip, n) for strip in (False, True) for n in (0, 20, 60)]
     adds = np.array([_most(one, ways, k) for one in gaps])
     return [f"{kept.sum() / counts.sum():.2f} / {np.mean(kept / counts):.2f}" for kept in (crude, ours, adds)]
 

@@ -41,7 +41,8 @@ class NaivePanel:
         popular = sorted(range(ratings.n_items), key=lambda item: -self.raters[item])
         n_rated = sum(count > 0 for count in self.raters)
         self.ignored = [set(popular[: math.ceil(share * n_rated)]) for share in (0.01, 0.02)]
-        self.ignored.append(set(popular[: min(max(math.ceil(0.2 * n_rated), len(self.ignored[1]) + 40), n_rated)]))
+        most = min(max(math.ceil(0.2 * n_rated), len(self.ignored[1]) + 40), n_rated)
+        self.ignored += [set(popular[:most]), set(popular[: (len(self.ignored[1]) + most) // 2])]
 
     def idf(self, item):
         return math.log2(self.n / self.raters[item]) if self.raters[item] else 0.0
@@ -73,7 +74,8 @@ class NaivePanel:
         appetite = len(self.rated[user]) / self.mean
         names = PANEL[PANEL.index("likelihood_ratio") : -1]
         added = dict.fromkeys(names, rate * appetite)
-        deaf = ("knowing_likelihood", "knowing_time") if item in self.ignored[2] else ()
+        deaf = {"knowing_likelihood", "knowing_time"} if item in self.ignored[2] else set()
+        deaf |= {"knowing_half"} if item in self.ignored[3] else set()
         added |= dict.fromkeys(deaf, 0.0)
         if item not in self.rated[user]:
             return added
@@ -93,8 +95,8 @@ class NaivePanel:
         if time is not None and when is not None:
             added["same_item"] += self.known.same_item[bin_of(time - when)]
             added["time"] += self.known.same_item[bin_of(time - when)]
-            if not deaf:
-                added["knowing_time"] += self.known.same_item[bin_of(time - when)]
+            for name in {"knowing_time", "knowing_half"} - deaf:
+                added[name] += self.known.same_item[bin_of(time - when)]
             for name, window in self.windows():
                 added[name] += half_ratio(-DAY <= time - when <= window, self.share(item, time, window))
         return added
@@ -120,7 +122,7 @@ class NaivePanel:
             inside.append([since <= window or -DAY <= gap <= 0 for window in WINDOWS.tolist()])
         share = (1 / N_BINS + bins.count(bins[user])) / (self.n + 1)
         term = self.known.active[bins[user]] - math.log(share)
-        added = {"active": term, "time": term, "knowing_time": term}
+        added = {"active": term, "time": term, "knowing_time": term, "knowing_half": term}
         for w, (name, _) in enumerate(self.windows()):
             by_window = (0.5 + sum(flags[w] for flags in inside)) / (self.n + 1)
             added[name] = half_ratio(inside[user][w], by_window)

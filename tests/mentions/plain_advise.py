@@ -3,10 +3,9 @@
 import math
 
 from recloak._mentions.draft_question import make_question
-from recloak._mentions.draft_search import ADDS, WAITS, Way
+from recloak._mentions.draft_search import ADDS, EXACT_MARGIN, TIMELESS, Way
 from recloak._mentions.model import NO_TIME
 from recloak._mentions.panel import members
-from recloak._mentions.panel_kernels import DAY
 from tests.mentions.naive_panel import NaivePanel
 
 HEAVY_BLIND = ("scoring", "adaptive", "adaptive_2", "fuzzy_rating", "exact_rating")
@@ -52,16 +51,17 @@ class PlainQuestion:
                 gap = scores[self.user][name] - scores[user][name]
                 better += gap < -1e-4
                 tied += abs(gap) <= 1e-4
-            worst = min(worst, better + (tied + 1) / 2)
+            margin = EXACT_MARGIN if "times" in self.uses and name not in TIMELESS else 1.0
+            worst = min(worst, (better + (tied + 1) / 2) / margin)
         return worst
 
     def changed(self, said, way):
-        return [(i, None if t is None else t + way.days * DAY, None if way.strip else o) for i, t, o in said]
+        return [(i, t, None if way.strip else o) for i, t, o in said]
 
     def keep(self, way, border, attackers=None):
         """Return which positions of the draft may stay, or None if what is said anyway does not hide."""
         draft = self.changed(self.draft, way)
-        fixed = [*self.earlier, *self.changed(self.decoys[: way.n_adds], Way(way.days))]
+        fixed = [*self.earlier, *self.decoys[: way.n_adds]]
         if self.place(fixed, attackers) <= border:
             return None
         kept: list[int] = []
@@ -80,7 +80,7 @@ def plain(index, user, earlier, draft, *, k=10, time=None):
         asked.place([one for m, one in enumerate(everything) if m != n + len(asked.earlier)])
         for n in range(len(asked.draft))
     ]
-    ways = [Way(0, False, n) for n in ADDS[:2]] + [Way(days) for days in WAITS[1:3]]
+    ways = [Way(strip, n) for strip in (False, True) for n in ADDS[:2]]
     return {
         "before": asked.place(asked.earlier),
         "after": asked.place(everything),

@@ -130,4 +130,4 @@ def test_advice_names_every_attacker_why_and_what_was_looked_at(world):
     assert {one["name"] for one in answer["attackers"]} >= {"scoring", "likelihood_ratio", "learned"}
     assert answer["looked_at"][:2] == ["titles", "opinions"]
     assert "opinions" not in world.advise(world.token(3), text="Mintaka (1953)", voiced=False).json()["looked_at"]
-    assert problem(world.advise(world.token(3), text="Mintaka", days=8)) == "invalid"
+    assert problem(world.advise(world.token(3), text="Mintaka", days=7)) == "invalid"

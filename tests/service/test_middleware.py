@@ -37,7 +37,7 @@ def test_every_answer_carries_the_security_headers(world):
 BAND = Band(band="1 to 10", words="nearly alone")
 ANSWER = AdviceResponse(
     k=5, before=BAND, after=BAND, hidden=False, finds=[], drops=[], adds=[], cheapest=None, n_unknown=0,
-    attackers=[], why="", looked_at=[], most_telling=[], later=[], unvoiced=None, small=False,
+    attackers=[], why="", looked_at=[], most_telling=[], unvoiced=None, small=False,
 )  # fmt: skip
 # By route: what its answer to everybody says; no other answer may be kept by anybody.
 KEPT = {

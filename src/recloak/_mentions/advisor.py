@@ -27,8 +27,7 @@ from recloak._core.results import counted, plural
 from recloak._mentions.advisor_index import AdvisorIndex, Item
 from recloak._mentions.draft_question import Said, make_question
 from recloak._mentions.draft_rank_kernels import added_up, places, worst_with, worst_without
-from recloak._mentions.draft_search import MOST_TRIED, TIMELESS, WAITS, DraftGaps, HidingChange, Way, cheapest_change
-from recloak._mentions.model import NO_TIME
+from recloak._mentions.draft_search import MOST_TRIED, DraftGaps, HidingChange, Way, cheapest_change
 from recloak._mentions.oracle_guard import BANDS, EXACT_BANDS, Bands, band_of, border_from
 from recloak._mentions.panel_kernels import PANEL
 
@@ -46,7 +45,6 @@ class DraftChange:
     band: str
     series: tuple[tuple[Item, str], ...] = ()  # name the series instead of the title
     no_opinions: bool = False
-    days: int = 0  # wait as long before posting
 
     def __repr__(self) -> str:
         return counted(self, f"drop {len(self.drop)}", f"add {len(self.add)}", f"place {self.band}")
@@ -55,7 +53,7 @@ class DraftChange:
         """Return the items and the band, ready for JSON."""
         series = [{"item": item, "name": name} for item, name in self.series]
         lists = {"drop": list(self.drop), "add": list(self.add), "band": self.band, "series": series}
-        return {**lists, "no_opinions": self.no_opinions, "days": self.days}
+        return {**lists, "no_opinions": self.no_opinions}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,7 +69,6 @@ class Advice:
     most_telling: tuple[Item, ...]  # the three that reveal most
     drops: tuple[DraftChange, ...]  # each mention of the draft left out
     adds: tuple[DraftChange, ...]  # a few single additions
-    later: tuple[DraftChange, ...]  # posted as it is, but later
     unvoiced: DraftChange | None  # without opinions; None where there are none
     cheapest: DraftChange | None  # the cheapest change that hides from every attacker; None where none was found
     small: bool  # whether the cheapest change keeps at least half of the mentions
@@ -95,7 +92,7 @@ class Advice:
         names = ("k", "before", "after", "hidden", "telling", "small", "n_unknown")
         plain = {name: getattr(self, name) for name in names}
         lists = {"attackers": self.attackers, "strongest": self.strongest, "uses": list(self.uses)}
-        changes = {name: [one.to_json() for one in getattr(self, name)] for name in ("drops", "adds", "later")}
+        changes = {name: [one.to_json() for one in getattr(self, name)] for name in ("drops", "adds")}
         single = {
             name: None if getattr(self, name) is None else getattr(self, name).to_json()
             for name in ("unvoiced", "cheapest")
@@ -128,13 +125,13 @@ def advise(
 
 
 def warm_up(index: AdvisorIndex, user: Item) -> None:
-    """Advise once, and try a wait too, so that no question has to wait until its loops are compiled."""
+    """Advise once, so that no question has to wait until its loops are compiled."""
     ratings = index.ratings
     row = ratings.row(index.user_numbers[user])
     said = [Said(index.item_ids[item], ratings.scale.low) for item in ratings.items[row][:2].tolist()]
     now = None if ratings.times is None else int(ratings.times.max())
     advise(index, user, [], said, k=1, time=now)
-    DraftGaps(index, make_question(index, user, [], said, now)).keep(Way(WAITS[1], strip=True, n_adds=1), 1.0)
+    DraftGaps(index, make_question(index, user, [], said, now)).keep(Way(strip=True, n_adds=1), 1.0)
 
 
 class _Adviser:
@@ -163,7 +160,6 @@ class _Adviser:
             most_telling=telling,
             drops=self._drops(),
             adds=self._adds(),
-            later=() if hidden else self._later(by_attacker),
             unvoiced=None if hidden else self._unvoiced(),
             cheapest=cheapest,
             small=cheapest is not None and len(cheapest.drop) <= _SMALL * max(len(self.question.draft), 1),
@@ -192,16 +188,6 @@ class _Adviser:
         ids = [self.index.item_ids[item] for item in self.question.decoys.items[: len(effects)].tolist()]
         return tuple(DraftChange((), (id_,), self.band(p)) for id_, p in zip(ids, places_then.tolist(), strict=True))
 
-    def _later(self, by_attacker: NDArray[np.float64]) -> tuple[DraftChange, ...]:
-        """Return the draft as it is after each wait, where times give more away than all else."""
-        if "times" not in self.gaps.uses or not (self.question.draft.times != NO_TIME).any():
-            return ()
-        timeless = np.isin(self.gaps.attackers, [PANEL.index(name) for name in TIMELESS])
-        if self.band(by_attacker[timeless].min()) == self.band(by_attacker.min()):
-            return ()
-        bands = [self.band(self.worst(self.gaps.after(days))) for days in WAITS[1:]]
-        return tuple(DraftChange((), (), band, days=days) for days, band in zip(WAITS[1:], bands, strict=True))
-
     def _unvoiced(self) -> DraftChange | None:
         if not np.isfinite(self.question.draft.opinions).any():
             return None
@@ -211,12 +197,12 @@ class _Adviser:
         """Return a change in the ids of items, with the band that it reaches, worked out anew."""
         if found is None:
             return None
-        tables, way = self.gaps.tables(found.way.days, strip=found.way.strip), found.way
+        tables, way = self.gaps.tables(strip=found.way.strip), found.way
         stays = [n for n in range(len(self.question.draft)) if n not in found.drop and n not in found.series]
         posted = tables.posted([*stays, *found.series], with_last=way.n_adds > 0)
         there = self.gaps.with_all(tables, stays, posted)
         there = added_up(there, tables.vague, tables.vague_of[list(found.series)])
-        decoys = self.gaps.added(way.n_adds, way.days)
+        decoys = self.gaps.added(way.n_adds)
         there = added_up(there, decoys, np.arange(len(decoys)))
         added = self.question.decoys.items[: way.n_adds].tolist()
         return DraftChange(
@@ -225,7 +211,6 @@ class _Adviser:
             band=self.band(self.worst(there)),
             series=tuple((self.id(n), self._series_name(n)) for n in found.series),
             no_opinions=way.strip,
-            days=way.days,
         )
 
     def _series_name(self, position: int) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,7 @@ class AdvisorIndex:
     item_numbers: dict[Item, int]
     item_ids: list[Item]
     guard: OracleGuard | None  # None: exact, for the owner of the ratings only
+    secret: bytes  # draws what may be added, so that nobody can work it out
 
 
 def prepare_advisor(
@@ -63,9 +65,14 @@ def prepare_exact_advisor(
     *,
     mentions: Mentions | None = None,
     series: Mapping[Item, str] | None = None,
+    secret: bytes | None = None,
 ) -> AdvisorIndex:
-    """Prepare ratings for exact advice: for those who may see all ratings, never for their users."""
-    return _prepare(ratings, options or IdentifyOptions(), None, mentions, series or {})
+    """Prepare ratings for exact advice: for those who may see all ratings, never for their users.
+
+    The secret draws what may be added; without one, a new one is made.
+    """
+    made = _prepare(ratings, options or IdentifyOptions(), None, mentions, series or {})
+    return made if secret is None else replace(made, secret=secret)
 
 
 def _prepare(
@@ -101,6 +108,7 @@ def _prepare(
         item_numbers=item_numbers,
         item_ids=item_ids,
         guard=guard,
+        secret=secrets.token_bytes(32) if guard is None else guard.secret,
     )
 
 

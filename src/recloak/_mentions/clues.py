@@ -106,10 +106,10 @@ def _moments(ratings: Ratings, listed: NDArray[np.bool_]) -> tuple[NDArray[np.in
 
 
 def _ignored(raters: NDArray[np.int64], least_raters: float) -> NDArray[np.int8]:
-    """Return how many of four attackers ignore each item, the most-rated first.
+    """Return how many of five attackers ignore each item, the most-rated first.
 
     One ignores what any advisor may propose, one what an advisor may propose who asks for so many raters: it must not
-    ignore more, for it would lose what tells the writer.
+    ignore more, for it would lose what tells the writer. One ignores the better-known half of that.
     """
     popular, n_rated = np.argsort(-raters, kind="stable"), int(np.count_nonzero(raters))
     ignored = np.zeros(len(raters), np.int8)
@@ -117,6 +117,7 @@ def _ignored(raters: NDArray[np.int64], least_raters: float) -> NDArray[np.int8]
     most = math.ceil(_PROPOSED * n_rated)
     for wanted in (min(most, int((raters >= least_raters).sum())), most):
         ends.append(min(max(wanted, ends[1] + _LEAST_PROPOSED), n_rated))
+    ends.append((ends[1] + ends[2]) // 2)
     for end in ends:
         ignored[popular[:end]] += 1
     return ignored
@@ -128,7 +129,7 @@ def proposed(ignored: NDArray[np.int8], raters: NDArray[np.int64]) -> NDArray[np
     They are many, so that the attacker who ignores them all (`knowing_time`) ignores most of what is said.
     """
     popular = np.argsort(-raters, kind="stable")
-    return popular[ignored[popular] == 2]
+    return popular[(ignored[popular] == 2) | (ignored[popular] == 3)]
 
 
 def default_constants() -> Constants:

@@ -14,7 +14,7 @@ from recloak._core.results import counted
 from recloak._mentions.advisor_index import AdvisorIndex, Item
 from recloak._mentions.clues import in_stars
 from recloak._mentions.model import NO_TIME
-from recloak._mentions.panel_kernels import DAY, EDGES, N_STEPS
+from recloak._mentions.panel_kernels import EDGES, N_STEPS
 
 MOST_ADDS = 60
 LEAST_ADDS = 3  # may be added to the shortest draft; to others no more than they have mentions
@@ -60,10 +60,9 @@ class Spoken:
         places = np.asarray(chosen, np.int64)
         return Spoken(*(getattr(self, name)[places] for name in self.__slots__))
 
-    def changed(self, *, days: int = 0, strip: bool = False) -> Spoken:
-        """Return the mentions some days later, or without opinions."""
-        times = np.where(self.times == NO_TIME, NO_TIME, self.times + days * DAY)
-        return replace(self, times=times, opinions=np.full_like(self.opinions, np.nan) if strip else self.opinions)
+    def unvoiced(self) -> Spoken:
+        """Return the mentions without opinions."""
+        return replace(self, opinions=np.full_like(self.opinions, np.nan))
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -148,8 +147,9 @@ def _decoys(index: AdvisorIndex, user: int, taken: set[int], most: int) -> list[
 
     Whoever could tell which mentions were added would leave them out, and find the writer as before.
     """
-    key = b"" if index.guard is None else index.guard.secret
-    seed = hashlib.blake2b(str(index.ratings.user_ids.ids[user]).encode(), digest_size=8, key=key[:64]).digest()
+    seed = hashlib.blake2b(
+        str(index.ratings.user_ids.ids[user]).encode(), digest_size=8, key=index.secret[:64]
+    ).digest()
     stream = np.random.default_rng(int.from_bytes(seed, "big"))
     some = index.proposals[np.argsort(stream.random(len(index.proposals)))[: most + len(taken)]]
     return list(itertools.islice((item for item in some.tolist() if item not in taken), most))

@@ -20,7 +20,6 @@ from recloak._mentions.panel_kernels import (
     RATIO,
     SAME_ITEM,
     WARY,
-    add_lag,
     add_moment,
     add_rated,
     hears,
@@ -130,37 +129,6 @@ def mention_effects(items, times, opinions, mine, muted, appetite, norm, pool, k
             _add_effects(table, items[m], times[m], opinions[m], mine[m], appetite, norm, pool, known)
     for table in effects:
         _learn(table, known)
-    return effects
-
-
-@njit(cache=True)
-def _shift(table, item, time, later, mine, pool, known):  # type: ignore[no-untyped-def]
-    """Replace what the time of a mention tells by what a later time tells."""
-    before, after = window_terms(item, time, pool), window_terms(item, later, pool)
-    terms, ignored = np.zeros(N_ATTACKERS), pool.ignored[item]
-    if mine[0]:
-        rated = np.int64(mine[2])
-        add_lag(terms, later - rated, after, 1.0, ignored, known)
-        add_lag(terms, time - rated, before, -1.0, ignored, known)
-        for a in range(SAME_ITEM, LEARNED):
-            table[a] += terms[a]
-    for entry in range(pool.indptr[item], pool.indptr[item + 1]):
-        terms[:] = 0.0
-        add_lag(terms, later - pool.times[entry], after, 1.0, ignored, known)
-        add_lag(terms, time - pool.times[entry], before, -1.0, ignored, known)
-        for a in range(SAME_ITEM, LEARNED):
-            table[a, pool.users[entry]] -= terms[a]
-
-
-@njit(cache=True, nogil=True)
-def later_effects(effects, items, times, wait, mine, muted, pool, known):  # type: ignore[no-untyped-def]
-    """Return the effects of `mention_effects` for the same mentions a while later."""
-    effects = effects.copy()
-    for m in range(len(items)):
-        if muted[m] or times[m] == NO_TIME or len(pool.times) == 0:
-            continue
-        _shift(effects[m], items[m], times[m], times[m] + wait, mine[m], pool, known)
-        _learn(effects[m], known)
     return effects
 
 

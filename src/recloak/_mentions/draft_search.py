@@ -1,10 +1,10 @@
 """The gaps of a draft, and the cheapest change that hides its writer from every attacker of the panel.
 
-A change may leave mentions out, name a series instead of a title, say no opinion, add popular titles, and wait. Every
-part has a price in mentions (`COSTS`). For each way to wait, to say no opinion and to add, `keep` adds the mentions one
-by one, the least telling first, as long as the writer stays hidden; the cheapest result is the advice. What is tried,
-and in which order, depends on public numbers and on the writer's own ratings only, and the only thing learned of other
-people on the way is whether a set of mentions hides: nothing that the writer could not ask one by one.
+A change may leave mentions out, name a series instead of a title, say no opinion and add popular titles. Every part
+has a price in mentions (`COSTS`). For each way to say no opinion and to add, `keep` adds the mentions one by one, the
+least telling first, as long as the writer stays hidden; the cheapest result is the advice. What is tried, and in which
+order, depends on public numbers and on the writer's own ratings only, and the only thing learned of other people on
+the way is whether a set of mentions hides: nothing that the writer could not ask one by one.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 
 from recloak._mentions.advisor_index import AdvisorIndex
 from recloak._mentions.draft_question import MOST_ADDS, Question, Spoken, as_series, most_adds
-from recloak._mentions.draft_rank_kernels import added_up, keep, later_effects, mention_effects, moment_effects, no_gaps
+from recloak._mentions.draft_rank_kernels import added_up, keep, mention_effects, moment_effects, no_gaps
 from recloak._mentions.model import NO_TIME
 from recloak._mentions.panel import members
 from recloak._mentions.panel_kernels import DAY, MOST_MOMENTS, PANEL
 
-WAITS = (0, 7, 30, 90, 365)  # days
 ADDS = (0, 1, 2, 3, 5, 8, 12, 20, 30, 40, MOST_ADDS)  # as far as `most_adds` of the draft allows
 COSTS = {"drop": 1.0, "series": 0.5, "add": 0.15, "opinion": 0.25}  # in mentions left out
-_WAIT_COSTS = dict(zip(WAITS, (0.0, 0.25, 0.5, 0.75, 1.0), strict=True))
 _NOTHING_LEFT = 1.0  # price of having nothing left to post
-LEARNED_MARGIN = 1.2  # in guarded advice, for attackers whose constants come from the sample
+EXACT_MARGIN = 1.5  # for attackers who use times
+GUARDED_MARGIN = 1.2  # less, because a sample has fewer people to stand before the writer
 MOST_TRIED = 16  # of a longer draft the most telling mentions are tried; the others stay
 
-TIMELESS = tuple(name for name in members(("titles", "opinions")) if name != "learned")
+_TIMED_IF_KNOWN = ("knowing_time", "knowing_half", "learned")
+TIMELESS = tuple(name for name in members(("titles", "opinions")) if name not in _TIMED_IF_KNOWN)
 
 Effects = NDArray[np.float32]
 
@@ -39,13 +39,12 @@ Effects = NDArray[np.float32]
 class Way:
     """How a draft is changed as a whole."""
 
-    days: int = 0
     strip: bool = False
     n_adds: int = 0
 
     def cost(self, n_opinions: int) -> float:
         """Return the price, without what is left out."""
-        return _WAIT_COSTS[self.days] + COSTS["opinion"] * n_opinions * self.strip + COSTS["add"] * self.n_adds
+        return COSTS["opinion"] * n_opinions * self.strip + COSTS["add"] * self.n_adds
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +69,8 @@ class DraftGaps:
     uses: tuple[str, ...] = field(init=False)
     tried: NDArray[np.int64] = field(init=False)  # positions in the draft, the most telling last
     before: Effects = field(init=False)  # gaps by what was said earlier
-    _tables: dict[tuple[int, bool], DraftTables] = field(init=False, default_factory=dict)
-    _postings: dict[int, Posting] = field(init=False, default_factory=dict)
-    _added: dict[int, Effects] = field(init=False, default_factory=dict)
+    _tables: dict[bool, DraftTables] = field(init=False, default_factory=dict)
+    _added: Effects | None = field(init=False, default=None)
     _series: tuple[Spoken, NDArray[np.int64]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -91,9 +89,9 @@ class DraftGaps:
         self.before = added_up(gaps, moments, np.arange(len(moments)))
 
     def _margins(self, names: tuple[str, ...]) -> NDArray[np.float64]:
-        """Return by how much a place is divided: what a sample taught, everybody may teach better."""
-        sure = self.index.guard is None or "times" not in self.uses
-        return np.array([1.0 if sure or name in TIMELESS else LEARNED_MARGIN for name in names])
+        """Return by how much a place is divided: others may have learned to weigh times better."""
+        margin = EXACT_MARGIN if self.index.guard is None else GUARDED_MARGIN
+        return np.array([1.0 if "times" not in self.uses or name in TIMELESS else margin for name in names])
 
     def mention_effects(self, spoken: Spoken, *, total: bool = False) -> Effects:
         """Return the effects of mentions, of each or of all together."""
@@ -111,57 +109,40 @@ class DraftGaps:
         effects: Effects = moment_effects(times, self.question.moments, self.index.pool, self.index.known)
         return effects
 
-    def tables(self, days: int = 0, *, strip: bool = False) -> DraftTables:
-        """Return the effects of the draft, some days later or without opinions."""
-        if (days, strip) not in self._tables:
-            self._tables[days, strip] = self._make_tables(days, strip=strip)
-        return self._tables[days, strip]
+    def tables(self, *, strip: bool = False) -> DraftTables:
+        """Return the effects of the draft, as it is or without opinions."""
+        if strip not in self._tables:
+            self._tables[strip] = self._make_tables(strip=strip)
+        return self._tables[strip]
 
-    def _make_tables(self, days: int, *, strip: bool) -> DraftTables:
-        now, (vague, vague_of) = self.question.draft.changed(strip=strip), self._series
-        if days:
-            made = self.tables(strip=strip)
-            return DraftTables(
-                self._later(made.effects, now, days),
-                self._posting(days),
-                self._later(made.vague, vague, days),
-                vague_of,
-            )
-        said = self.tables().vague if strip else self.mention_effects(vague)  # a series is named without opinion
-        return DraftTables(self.mention_effects(now), self._posting(0), said, vague_of)
+    def _make_tables(self, *, strip: bool) -> DraftTables:
+        draft, (vague, vague_of) = self.question.draft, self._series
+        if strip:
+            made = self.tables()  # a series is named without opinion
+            return DraftTables(self.mention_effects(draft.unvoiced()), made.posting, made.vague, vague_of)
+        return DraftTables(self.mention_effects(draft), self._posting(), self.mention_effects(vague), vague_of)
 
-    def _later(self, effects: Effects, spoken: Spoken, days: int) -> Effects:
-        arrays = (spoken.items, spoken.times, days * DAY, spoken.mine, spoken.muted)
-        later: Effects = later_effects(effects, *arrays, self.index.pool, self.index.known)
-        return later
+    def _posting(self) -> Posting:
+        """Return the moments of the draft, as far as nothing was posted on those days before."""
+        times = self.question.draft.times
+        timed = len(self.index.pool.times) > 0
+        said = set((days_in(self.question.earlier) // DAY).tolist())
+        new = [time for time in first_of_days(times).tolist() if timed and time // DAY not in said]
+        places = {time // DAY: place for place, time in enumerate(new)}
+        of = [-1 if time == NO_TIME else places.get(time // DAY, -1) for time in times.tolist()]
+        last = of[int(times.argmax())] if of else -1
+        return Posting(self._moments(np.array(new, np.int64)), np.array(of, np.int64), last)
 
-    def _posting(self, days: int) -> Posting:
-        """Return the moments of the draft, some days later, as far as nothing was posted on those days before."""
-        if days not in self._postings:
-            times = self.question.draft.changed(days=days).times
-            timed = len(self.index.pool.times) > 0
-            said = set((days_in(self.question.earlier) // DAY).tolist())
-            new = [time for time in first_of_days(times).tolist() if timed and time // DAY not in said]
-            places = {time // DAY: place for place, time in enumerate(new)}
-            of = [-1 if time == NO_TIME else places.get(time // DAY, -1) for time in times.tolist()]
-            last = of[int(times.argmax())] if of else -1
-            effects = self._moments(np.array(new, np.int64))
-            self._postings[days] = Posting(effects, np.array(of, np.int64), last)
-        return self._postings[days]
-
-    def added(self, n_adds: int, days: int = 0) -> Effects:
-        """Return the effects of each of the first decoys, some days later."""
+    def added(self, n_adds: int) -> Effects:
+        """Return the effects of each of the first decoys."""
         n_adds = min(n_adds, len(self.question.decoys))
-        made = self._added.get(days)
-        if made is None or len(made) < n_adds:
-            decoys = self.question.decoys.at(range(n_adds))
-            made = self._later(self.added(n_adds), decoys, days) if days else self.mention_effects(decoys)
-            self._added[days] = made
-        return made[:n_adds]
+        if self._added is None or len(self._added) < n_adds:
+            self._added = self.mention_effects(self.question.decoys.at(range(n_adds)))
+        return self._added[:n_adds]
 
-    def after(self, days: int = 0, *, strip: bool = False) -> Effects:
+    def after(self, *, strip: bool = False) -> Effects:
         """Return the gaps once the whole draft is posted."""
-        tables = self.tables(days, strip=strip)
+        tables = self.tables(strip=strip)
         return self.with_all(tables, range(len(tables.effects)), range(len(tables.moments)))
 
     def with_all(self, tables: DraftTables, said: Iterable[int], moments: Iterable[int]) -> Effects:
@@ -176,13 +157,13 @@ class DraftGaps:
         """Return whether something can stay on this way before some attackers, and how each tried mention stays."""
         attackers = self.attackers if names is None else np.array([PANEL.index(name) for name in names], np.int64)
         borders = border * (self.margins if names is None else self._margins(names))
-        tables = self.tables(way.days, strip=way.strip)
+        tables = self.tables(strip=way.strip)
         tried = set(self.tried.tolist())
         fixed = [n for n in range(len(self.question.draft)) if n not in tried]
         posted = tables.posted(fixed, with_last=way.n_adds > 0)
         gaps = self.with_all(tables, fixed, posted)
         if way.n_adds:
-            decoys = self.added(way.n_adds, way.days)
+            decoys = self.added(way.n_adds)
             gaps = added_up(gaps, decoys, np.arange(len(decoys)))
         moment_of = tables.moment_of.copy()
         for moment in posted:
@@ -256,30 +237,12 @@ def _uses(question: Question, *, timed: bool) -> tuple[str, ...]:
 def cheapest_change(gaps: DraftGaps, border: float) -> HidingChange | None:
     """Return the cheapest change that hides the writer, or None where even saying nothing does not.
 
-    First without waiting; then with each wait, where attackers who know no times would let more stay.
+    Waiting is no such change: whoever knows that people wait shifts the times back.
     """
     n_opinions = int(np.isfinite(gaps.question.draft.opinions).sum())
     adds = [n for n in ADDS if n <= most_adds(len(gaps.question.draft))]
-    stripped = (False, True) if n_opinions else (False,)
-    best = _cheapest(gaps, [Way(0, strip, n) for strip in stripped for n in adds], border, None)
-    if waiting_helps(gaps, border, best):
-        some = [n for n in adds if best is None or n in (0, best.way.n_adds, adds[-1])]
-        strip = stripped[-1] if best is None else best.way.strip
-        best = _cheapest(gaps, [Way(days, strip, n) for days in WAITS[1:] for n in some], border, best)
-    return best
-
-
-def waiting_helps(gaps: DraftGaps, border: float, best: HidingChange | None) -> bool:
-    """Return whether more could stay if nobody knew times."""
-    if "times" not in gaps.uses or not (gaps.question.draft.times != NO_TIME).any():
-        return False
-    way = Way() if best is None else best.way
-    hidden, state = gaps.keep(way, border, TIMELESS)
-    return hidden and (best is None or int((state == 0).sum()) < len(best.drop))
-
-
-def _cheapest(gaps: DraftGaps, ways: list[Way], border: float, best: HidingChange | None) -> HidingChange | None:
-    n_opinions = int(np.isfinite(gaps.question.draft.opinions).sum())
+    ways = [Way(strip, n) for strip in ((False, True) if n_opinions else (False,)) for n in adds]
+    best = None
     for way in sorted(ways, key=lambda one: one.cost(n_opinions)):
         cost = way.cost(n_opinions)
         if best is not None and cost >= best.cost:

@@ -24,7 +24,7 @@ from recloak._ratings.model import Ratings
 FOLDS = 5
 CLUES = ("likelihood ratio", "opinion", "same item", "active")
 _NEED_OPINIONS = ("fuzzy_rating", "exact_rating", "opinion")
-_NEED_TIMES = ("same_item", "active", "time", "time_month", "time_year", "time_ever", "knowing_time")
+_NEED_TIMES = ("same_item", "active", "time", "time_month", "time_year", "time_ever")
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -32,7 +32,8 @@ PANEL = (
     "time_month",  # as time, for posters who wait up to a month
     "time_year",
     "time_ever",
-    "knowing_time",  # as time, but ignores the items that this advisor proposes, and all that are rated more
+    "knowing_time",  # as time (without times: opinion), ignoring what this advisor proposes and all that is rated more
+    "knowing_half",  # the same, ignoring the better-known half of that and all that is rated more
     "learned",  # the weights that name other people best
 )
 N_ATTACKERS = len(PANEL)
@@ -40,7 +41,8 @@ SCORING, ADAPTIVE, ADAPTIVE_2, FUZZY, EXACT, TF_IDF = range(6)
 RATIO, WARY, KNOWING, OPINION, SAME_ITEM, ACTIVE, TIMED, FIRST_WINDOW = range(6, 14)
 N_WINDOWS = 3
 KNOWING_TIME = FIRST_WINDOW + N_WINDOWS
-LEARNED = KNOWING_TIME + 1
+KNOWING_HALF = KNOWING_TIME + 1
+LEARNED = KNOWING_HALF + 1
 DAY = 86_400
 WINDOWS = np.array([30 * DAY, 365 * DAY, 36_500 * DAY], np.int64)
 EDGES = np.array([-3650, -365, -90, -30, -7, -1, -1 / 24, 0, 1 / 24, 1, 7, 30, 90, 365, 3650]) * DAY
@@ -67,7 +69,7 @@ class CandidatePool(NamedTuple):
     squared_idf: NDArray[np.float64]  # (n_items,)
     ignored: NDArray[
         np.int8
-    ]  # (n_items,) 1: by `KNOWING`, 2: `KNOWING_TIME` too, 3: `ADAPTIVE_2` too, 4: `ADAPTIVE` too
+    ]  # (n_items,) by how many of `KNOWING`, `KNOWING_TIME`, `KNOWING_HALF`, `ADAPTIVE_2`, `ADAPTIVE`
 
 
 class Constants(NamedTuple):
@@ -83,7 +85,9 @@ class Constants(NamedTuple):
 @njit(cache=True)
 def hears(attacker, ignored):  # type: ignore[no-untyped-def]
     """Return whether an attacker looks at a mention of an item; the knowing ones leave out what may be proposed."""
-    return not ((attacker == KNOWING and ignored >= 1) or (attacker == KNOWING_TIME and ignored >= 2))
+    if KNOWING_TIME <= attacker < LEARNED:
+        return ignored < 2 + attacker - KNOWING_TIME
+    return attacker != KNOWING or ignored < 1
 
 
 @njit(cache=True)
@@ -110,9 +114,9 @@ def add_rated(score, facts, value, lag, opinion, appetite, norm, windows, known)
     """
     gain, ignored, squared_idf, rate = facts
     score[SCORING] += gain
-    if ignored < 4:
+    if ignored < 5:
         score[ADAPTIVE] += gain
-    if ignored < 3:
+    if ignored < 4:
         score[ADAPTIVE_2] += gain
     unsaid, distance = np.isnan(opinion), abs(value - opinion)
     if unsaid or distance <= 1.0 + 1e-6:
@@ -141,8 +145,9 @@ def add_lag(score, lag, windows, sign, ignored, known):  # type: ignore[no-untyp
     term = sign * known.same_item[np.searchsorted(EDGES, lag)]
     score[SAME_ITEM] += term
     score[TIMED] += term
-    if hears(KNOWING_TIME, ignored):
-        score[KNOWING_TIME] += term
+    for a in range(KNOWING_TIME, LEARNED):
+        if hears(a, ignored):
+            score[a] += term
     for w in range(N_WINDOWS):
         score[FIRST_WINDOW + w] += sign * windows[w, 1 if -DAY <= lag <= WINDOWS[w] else 0]
 
@@ -222,7 +227,8 @@ def add_moment(score, place, inside, by_bin, windows):  # type: ignore[no-untype
     """Add what the moment of some mentions says of one candidate."""
     score[ACTIVE] += by_bin[place]
     score[TIMED] += by_bin[place]
-    score[KNOWING_TIME] += by_bin[place]
+    for a in range(KNOWING_TIME, LEARNED):
+        score[a] += by_bin[place]
     for w in range(N_WINDOWS):
         score[FIRST_WINDOW + w] += windows[w, 1 if inside[w] else 0]
 

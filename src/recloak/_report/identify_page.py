@@ -27,6 +27,7 @@ ALGORITHM_NAMES = {
     "time_year": "both times, a year late",
     "time_ever": "both times, ever so late",
     "knowing_time": "both times, without popular items",
+    "knowing_half": "both times, without the most popular items",
     "learned": "learned combination",
 }
 IDENTIFIED_AXIS = Axis("share of targets identified", percent=True, low=0, high=1)

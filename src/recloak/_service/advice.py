@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 _ORDER = {name: place for place, name in enumerate(name for _, name in BANDS)}
 _MAX_ALTERNATIVES = 8
-_DAY = 86_400  # seconds
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -121,7 +120,7 @@ def answer(advisor: AdvisorResources, user: Item, request: AdviceRequest) -> Adv
     k = min(request.k, advisor.index.ratings.n_users - 1)
     voiced = stars if request.voiced and request.text is not None else {}
     said = [Said(item, voiced.get(item)) for item in draft]
-    advice = advise(advisor.index, user, earlier, said, k=k, time=int(time.time()) + request.days * _DAY)
+    advice = advise(advisor.index, user, earlier, said, k=k, time=int(time.time()))
     revealing = rated - {one.item for one in earlier}
     catalogue = advisor.catalogue
     return AdviceResponse(
@@ -136,7 +135,6 @@ def answer(advisor: AdvisorResources, user: Item, request: AdviceRequest) -> Adv
         finds=[_found(one, advice, revealing, advisor) for one in mentions],
         drops=[_change(one, catalogue) for one in advice.drops],
         adds=[_change(one, catalogue) for one in advice.adds],
-        later=[_change(one, catalogue) for one in advice.later],
         unvoiced=None if advice.unvoiced is None else _change(advice.unvoiced, catalogue),
         cheapest=None if advice.cheapest is None else _change(advice.cheapest, catalogue),
         small=advice.small,
@@ -207,7 +205,6 @@ def _change(change: AdvisedChange, catalogue: Catalogue) -> Change:
         add=[_named(item, catalogue) for item in change.add],
         series=[SeriesNamed(item=item, title=catalogue.title(item), series=name) for item, name in change.series],
         no_opinions=change.no_opinions,
-        days=change.days,
         band=band_in_words(change.band),
     )
 

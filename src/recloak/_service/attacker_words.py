@@ -28,7 +28,8 @@ _LOOKS_AT = {
     "time_month": "the same, if you wait up to a month",
     "time_year": "the same, if you wait up to a year",
     "time_ever": "the same, however long you wait",
-    "knowing_time": "titles and times, leaving out every title that we might propose",
+    "knowing_time": "all that is known, leaving out every title that we might propose here",
+    "knowing_half": "all that is known, leaving out the better known of these titles",
     "learned": "everything, weighed as it worked on others",
 }
 _TITLES = "Few others know these titles together."
@@ -37,7 +38,7 @@ _TIMES = "Few others were rating around the time of this post."
 _WHY = {
     **dict.fromkeys(_LOOKS_AT, _TITLES),
     **dict.fromkeys(("fuzzy_rating", "exact_rating", "opinion"), _OPINIONS),
-    **dict.fromkeys(("same_item", "active", "time", "time_month", "time_year", "time_ever", "knowing_time"), _TIMES),
+    **dict.fromkeys(("same_item", "active", "time", "time_month", "time_year", "time_ever"), _TIMES),
 }
 
 

@@ -78,7 +78,6 @@ class AdviceRequest(_Request):
         strict=True,
         description="Whether the text says what the writer thinks of its titles; read as the writer's own ratings.",
     )
-    days: Literal[0, 7, 30, 90, 365] = Field(0, description="In how many days the writer means to post.")
 
     @model_validator(mode="after")
     def _one_draft(self) -> AdviceRequest:
@@ -129,7 +128,6 @@ class Change(_Response):
     add: list[Named]
     series: list[SeriesNamed] = Field(description="Titles whose series is named instead.")
     no_opinions: bool = Field(description="Whether to leave out what the writer thinks of the titles.")
-    days: int = Field(description="How many days to wait before posting.")
     band: Band
 
 
@@ -155,7 +153,6 @@ class AdviceResponse(_Response):
     finds: list[Found] = Field(description="Titles found in the text, in its order; empty where items were given.")
     drops: list[Change] = Field(description="Each mention left out.")
     adds: list[Change] = Field(description="A few popular titles added, one each.")
-    later: list[Change] = Field(description="Posted as it is, but later; empty where waiting does not help.")
     unvoiced: Change | None = Field(description="Posted as it is, without opinions; null where none are voiced.")
     cheapest: Change | None = Field(
         description="The cheapest change that keeps the writer beyond the first k; null where none was found."

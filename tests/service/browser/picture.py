@@ -17,14 +17,14 @@ DRAFT = (
 def make(path):
     with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as service, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1000, "height": 860}, reduced_motion="reduce")
+        page = browser.new_page(viewport={"width": 1000, "height": 1080}, reduced_motion="reduce")
         page.goto(f"{service.origin}/#token={service.token(0)}")
         page.fill("#draft", DRAFT)
         page.wait_for_selector("#help-main button")
         page.evaluate("document.activeElement.blur()")
         page.evaluate("document.documentElement.style.setProperty('--shadow', 'none')")  # keeps the file small
         page.wait_for_timeout(500)
-        page.screenshot(path=path, clip={"x": 16, "y": 76, "width": 968, "height": 784})
+        page.screenshot(path=path, clip={"x": 16, "y": 76, "width": 968, "height": 985})
         browser.close()
 
 

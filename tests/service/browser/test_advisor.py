@@ -102,6 +102,15 @@ def test_each_attacker_shows_its_crowd_and_exposure_is_told(advised):
     page.wait_for_selector('#exposure-words:text-is("We know of no posts of yours.")')
 
 
+def test_exposure_names_what_gives_most_away_and_what_deleting_it_brings(visit):
+    page = visit("/", user=44)
+    page.locator("#exposure-ask").press("Enter")
+    page.wait_for_selector("#exposure-list li")
+    assert page.inner_text("#exposure-words").startswith("Not hidden: by ")
+    assert "Fjordlight (1961)" in page.locator("#exposure-list li").first.inner_text()
+    assert 1 <= page.locator("#exposure-list li").count() <= 5
+
+
 def test_taking_back_works_after_more_was_written(advised):
     page = advised(RISKY)
     with page.answering():

@@ -3,7 +3,9 @@
 from functools import cache
 
 import numpy as np
+import polars as pl
 
+from recloak._mentions.mention_tables import mentions_from_table
 from recloak._mentions.oracle_guard import OracleGuard
 from recloak._mentions.post_files import title_list
 from recloak._ratings.ids import IdMap
@@ -48,7 +50,14 @@ def ratings() -> Ratings:
 @cache
 def advisor():
     split = [(number, title[:-7], int(title[-5:-1])) for number, title in TITLES.items()]
-    return prepare(ratings(), title_list(split), guard=OracleGuard(b"a secret of tests", sample_share=1.0))
+    guard = OracleGuard(b"a secret of tests", sample_share=1.0)
+    return prepare(ratings(), title_list(split), mentions_from_table(posted(), ratings()), guard=guard)
+
+
+def posted():
+    """What user 44 said in public: a rare title, and what they rated besides."""
+    rated = ratings().item_ids.decode(ratings().items[ratings().row(44)]).to_list()
+    return pl.DataFrame({"user": [44] * len(rated), "item": rated})
 
 
 def write_history(path):

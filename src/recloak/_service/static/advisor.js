@@ -5,7 +5,7 @@ import { byId, say, show } from "./dom.js";
 import { findAtCaret, findAtPoint, givenBy, paint, point } from "./editor.js";
 import { showExposure } from "./exposure.js";
 import * as key from "./key.js";
-import { WAITS, inWords, listEarlier, listFinds, listHelp, listWays, titleOf } from "./lists.js";
+import { inWords, listEarlier, listFinds, listHelp, listWays, titleOf } from "./lists.js";
 import * as meter from "./meter.js";
 import { difference, edited, leaveOut, mention, shift, takenBack } from "./text.js";
 
@@ -19,7 +19,6 @@ const state = {
   undo: [], // {edit, choices}
   advice: null,
   popular: [], // titles for the example
-  days: 0, // until the writer means to post
 };
 
 const asking = asker({ question, answer, problem, waiting: meter.wait });
@@ -28,7 +27,7 @@ function question() {
   const choices = state.choices.map(({ start, item }) => ({ start, item }));
   const earlier = state.earlier.map(({ item }) => item);
   const voiced = byId("voiced").checked;
-  return { question: { text: state.text, choices, earlier, voiced, days: state.days }, text: state.text };
+  return { question: { text: state.text, choices, earlier, voiced }, text: state.text };
 }
 
 function answer(advice, text) {
@@ -64,8 +63,6 @@ function render() {
   show(byId("help"), state.text.trim() !== "");
   listHelp(state.advice, on);
   listWays(state.advice, (view) => meter.look(view, state.advice));
-  show(byId("waiting"), state.days > 0);
-  say(byId("waiting-words"), state.days > 0 ? `Weighed as if you waited ${WAITS[state.days]}.` : "");
   listEarlier(state.earlier, on);
 }
 
@@ -128,7 +125,6 @@ function take(suggestion) {
   }
   for (const one of suggestion.series) rename(one);
   if (suggestion.add.length > 0) add(suggestion.add);
-  state.days = Math.max(state.days, suggestion.days);
   if (suggestion.no_opinions) byId("voiced").checked = false;
   if (state.text !== before) state.undo.push({ edit: takenBack(before, state.text), choices });
   note(`${inWords(suggestion, true)}.`);
@@ -194,18 +190,12 @@ byId("posted").addEventListener("click", () => {
 
 byId("voiced").addEventListener("change", () => asking.ask());
 byId("exposure-ask").addEventListener("click", showExposure);
-byId("waiting-not").addEventListener("click", () => {
-  state.days = 0;
-  draft.focus();
-  asking.ask();
-});
 
 byId("clear").addEventListener("click", () => start(""));
 
 function start(words) {
   rewrite("");
   state.undo = [];
-  state.days = 0;
   note(words);
   draft.focus();
   asking.ask();

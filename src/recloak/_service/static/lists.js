@@ -96,9 +96,6 @@ function lead(advice, isChange) {
   return "What you said before already points to you. This text adds nothing to it.";
 }
 
-/** How long to wait, in words. */
-export const WAITS = { 7: "a week", 30: "a month", 90: "three months", 365: "a year" };
-
 /** Say a change in words, as a wish ("leave out A, add B") or as done ("left out A, added B"). */
 export function inWords(change, isDone = false) {
   const [leave, put] = isDone ? ["left out", "added"] : ["leave out", "add"];
@@ -107,7 +104,6 @@ export function inWords(change, isDone = false) {
   for (const one of change.series ?? []) parts.push(`say “${isolated(one.series)}” instead of ${isolated(titleOf(one))}`);
   if (change.no_opinions) parts.push("say nothing of what you think of them");
   if (change.add.length > 0) parts.push(`${put} ${rowOf(change.add)}`);
-  if (change.days > 0) parts.push(`wait ${WAITS[change.days]} before you post`);
   return capital(parts.join(parts.every((part) => !part.includes(" and ")) ? " and " : ", "));
 }
 
