@@ -129,6 +129,7 @@ def make_release(
         if options.leaves_out:
             caps = {"max_link": options.max_link, "min_shown": options.min_shown}
             notes.update(caps, left_out=len(cells.items) - int(profiles.counts.sum()))
+        del cells  # a gigabyte of 100 M ratings
     if options.decoys is not None:
         with log.step("add decoys") as notes:
             assert isinstance(profiles, SparseProfiles)

@@ -123,3 +123,37 @@ def test_json_over_several_lines_is_refused(tmp_path):
     (tmp_path / "r.json").write_text(json.dumps(REVIEWS, indent=1))
     with pytest.raises(SourceError, match="list in JSON"):
         recloak.read(tmp_path / "r.json")
+
+
+ORDERS = [
+    {"order": 1, "customer": {"id": "c1", "name": "x"}, "product": {"id": "p1"}, "quantity": 2},
+    {"order": 2, "product": {"id": "p2"}, "customer": {"name": "y", "id": "c1"}, "quantity": 1},
+    {"order": 3, "customer": {"id": "c2"}, "product": {"id": "p1"}, "quantity": 3},
+]
+
+
+@pytest.mark.parametrize("extra", [{}, {"shop": {"id": 7}}])  # a third id makes the block be read line by line
+def test_ids_inside_inner_objects_are_read(tmp_path, extra):
+    path = written(tmp_path / "orders.jsonl", [{**order, **extra} for order in ORDERS])
+    table = recloak.read(path, values="counts").to_polars().sort("user", "item")
+    assert table.select("user", "item", "count").rows() == [("c1", "p1", 2), ("c1", "p2", 1), ("c2", "p1", 3)]
+    named = recloak.read(path, user="customer.id", item="order", values="presence")
+    assert named.shape == (2, 3)
+
+
+def test_a_name_of_the_object_itself_comes_before_one_inside(tmp_path):
+    path = written(tmp_path / "r.jsonl", [{"user_id": "u1", "user": {"id": "x"}, "item": "i1", "rating": 3}])
+    assert recloak.read(path).user_ids.ids.to_list() == ["u1"]
+
+
+def test_an_inner_name_that_stands_twice_is_refused(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"customer": {"id": 1, "id": 2}, "item": 1}\n')
+    with pytest.raises(SourceError, match="must stand once"):
+        recloak.read(path)
+
+
+def test_an_inner_object_that_becomes_plain_is_refused(tmp_path):
+    lines = [{"customer": {"id": "c1"}, "item": 1}, {"customer": "c2", "item": 1}]
+    with pytest.raises(SourceError, match="row 2"):
+        recloak.read(written(tmp_path / "r.jsonl", lines))

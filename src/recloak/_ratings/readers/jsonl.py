@@ -4,12 +4,15 @@ Polars parses whole blocks of lines into the columns that are needed, with the t
 that does not fit is read again line by line, by Python: that finds other spellings, or the words for a bad line. So is
 a block in which a name may stand twice in one object (polars takes the first value, Python the last) or not at all, and
 one in which a text holds a NUL, as which polars reads half a surrogate pair.
+
+What lies in an object inside the object is named by both names, as in ``customer.id``, one level deep.
 """
 
 import io
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -51,7 +54,16 @@ def _object(line: str) -> _Record | None:
         found = json.loads(line, object_pairs_hook=_Record)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, _Record) else None
+    return _with_inner(found) if isinstance(found, _Record) else None
+
+
+def _with_inner(record: _Record) -> _Record:
+    """Add the values of objects inside the object, unless their names are taken."""
+    for outer, inside in [(name, value) for name, value in record.items() if isinstance(value, _Record)]:
+        for name, value in inside.items():
+            record.setdefault(f"{outer}.{name}", value)
+        record.twice |= {f"{outer}.{name}" for name in (inside if outer in record.twice else inside.twice)}
+    return record
 
 
 def _tables(sample: Sample) -> Iterator[LazyTable]:
@@ -60,7 +72,9 @@ def _tables(sample: Sample) -> Iterator[LazyTable]:
     seen = [record for record in records if record is not None]
     if not seen:
         raise SourceError(_RULE, file=sample.path, line=1, value=sample.lines()[0][:60])
-    types: dict[str, pl.DataType] = {name: _type_of(name, seen) for record in seen for name in record}
+    names = {name: None for record in seen for name, value in record.items() if not isinstance(value, _Record)}
+    plain = {fold(name) for name in names if "." not in name}
+    types = {name: _type_of(name, seen) for name in names if "." not in name or fold(name) not in plain}
     yield LazyTable(list(types), partial(_frames, sample, types))
 
 
@@ -93,7 +107,7 @@ def _frames(sample: Sample, types: dict[str, pl.DataType], columns: Sequence[str
 def _parsed(lines: bytes, schema: dict[str, pl.DataType], path: Path, first_line: int) -> pl.DataFrame:
     try:
         # Text that stands for a whole object, list or truth is no id: such a block is looked at line by line.
-        frame = pl.read_ndjson(io.BytesIO(lines), schema=schema)
+        frame = _opened(pl.read_ndjson(io.BytesIO(lines), schema=_nested(schema)), schema)
         texts = [name for name, kind in schema.items() if kind == pl.String]
         odd = any(frame[name].str.contains(r"^[\[{]|^(true|false)$|\x00").any() for name in texts)
         whole = not odd and sum(frame.null_count().row(0)) == 0
@@ -104,11 +118,36 @@ def _parsed(lines: bytes, schema: dict[str, pl.DataType], path: Path, first_line
     return _line_by_line(lines, schema, path, first_line)
 
 
+def _nested(schema: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
+    """Return the schema of the lines: columns of inner objects stand in structs."""
+    found: dict[str, pl.DataType] = {}
+    for name, kind in schema.items():
+        outer, _, inner = name.partition(".")
+        if inner:
+            before = found.get(outer)
+            fields = before.fields if isinstance(before, pl.Struct) else []
+            found[outer] = pl.Struct([*fields, pl.Field(inner, kind)])
+        else:
+            found[name] = kind
+    return found
+
+
+def _opened(frame: pl.DataFrame, schema: dict[str, pl.DataType]) -> pl.DataFrame:
+    """Return the columns that are asked for, those of inner objects taken out of their structs."""
+    parts = {name: name.partition(".") for name in schema}
+    return frame.select(
+        pl.col(outer).struct.field(inner).alias(name) if inner else pl.col(name)
+        for name, (outer, _, inner) in parts.items()
+    )
+
+
 def _names_stand_once(lines: bytes, names: Collection[str], n_rows: int) -> bool:
     """Return whether each name, which no object lacks, stands once in all of them; an escape may hide a second one."""
     if _ESCAPED_LETTER.search(lines) or (b"\\u" in lines and not all(map(str.isascii, names))):
         return False
-    return all(lines.count(json.dumps(name, ensure_ascii=False).encode()) == n_rows for name in names)
+    inner = Counter(name.partition(".")[2] or name for name in names)
+    wanted = inner + Counter({name.partition(".")[0] for name in names if "." in name})
+    return all(lines.count(json.dumps(name, ensure_ascii=False).encode()) == n * n_rows for name, n in wanted.items())
 
 
 def _line_by_line(lines: bytes, schema: dict[str, pl.DataType], path: Path, first_line: int) -> pl.DataFrame:
