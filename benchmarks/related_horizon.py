@@ -106,14 +106,110 @@ def late(path: str, horizon: str) -> None:
     print(f"published lists  {told_late(run.releases, holders, delays)}")
 
 
+def bounds(path: str, horizon: str, depth: int, n_targets: int, numbers: list[int]) -> None:
+    """Print how much of the true lists any method can keep that shows an entry only while it is among the nearest.
+
+    Relaxed in the method's favour: every entry has stood since its run among the ``depth`` nearest began, at a quiet
+    place; what left tells nothing; lists have room for all. What must go then is the smallest hitting set of all
+    violating sets of each target, found exactly, for some targets drawn by lot. *Singles* and *pairs* look at
+    backgrounds of one and up to two lists only.
+    """
+    import numpy as np
+
+    from recloak._ratings.readers import read
+    from recloak._related.model import EMPTY, Holders, starts_of
+    from recloak._related.options import BoundOptions, ProtocolOptions, SimilarityOptions
+    from recloak._related.similarity import lists_by_period
+    from recloak._related.simulation import schedule
+
+    ratings, bound = read(path), BoundOptions(horizon=horizon)
+    times, holders = schedule(ratings, ProtocolOptions()), Holders.of(ratings)
+    rankings = list(lists_by_period(ratings, times, max(depth, 5), SimilarityOptions(min_support=bound.min_support)))
+    for number in numbers or range(2, len(times) + 1):
+        true = rankings[number - 1].items[:, :5]
+        owners, places = np.nonzero(true != EMPTY)
+        targets, since = true[owners, places], np.full(len(owners), number - 1)
+        stood = np.ones(len(owners), np.bool_)
+        for earlier in range(number - 2, -1, -1):
+            stood &= (rankings[earlier].items[owners, :depth] == targets[:, None]).any(axis=1)
+            since[stood] = earlier
+        first = number - 1 - len(starts_of(bound, times[: number - 1], times[number - 1], holders))
+        drawn = np.random.default_rng(1).permutation(np.unique(targets))[:n_targets]
+        left = np.zeros(4, np.int64)
+        for target in drawn:
+            mine = targets == target
+            asked = range(first, number - 1), times, number - 1
+            left += _least_left(int(target), owners[mine].astype(np.int32), since[mine], asked, holders, bound)
+        shares = left[1:] / left[0]
+        print(
+            f"release {number}, {left[0]} entries: singles {shares[0]:.4f}, pairs {shares[1]:.4f}, all {shares[2]:.4f}"
+        )
+
+
+def _least_left(target, owners, since, asked, holders, bound):
+    """Return the number of a target's entries, and the most that can be left by backgrounds of 1, 2 and any size."""
+    import numpy as np
+
+    from recloak._related.borders import border
+
+    starts, times, last = asked
+    scratch = np.zeros(holders.n_users, np.int8), np.full(holders.n_users, -1, np.int32)
+    rule = (np.int64(times[last]), True, bound.delta, np.int64(2**31), np.int64(10**9))
+    data, sets = (holders.indptr, holders.users, holders.times), set()
+    for start in starts:
+        members = np.flatnonzero(since > start)
+        if len(members):
+            given = (
+                np.zeros(len(members), np.bool_),
+                np.zeros(0, np.int32),
+                np.int64(times[start]),
+                rule,
+                data,
+                scratch,
+            )
+            masks, n_found, is_known = border(target, owners[members], *given)
+            assert is_known
+            for mask in masks[:n_found]:
+                sets.add(frozenset(int(one) for m, one in enumerate(members) if int(mask[m >> 6]) >> (m & 63) & 1))
+    most = (1, 2, len(owners))
+    return np.array(
+        [len(owners), *(len(owners) - _smallest_hitting({one for one in sets if len(one) <= n}) for n in most)]
+    )
+
+
+def _smallest_hitting(sets: set[frozenset[int]]) -> int:
+    """Return the size of the smallest set that meets every one of some sets (or what is proved within ten seconds)."""
+    import numpy as np
+    from scipy.optimize import LinearConstraint, milp
+    from scipy.sparse import csr_array
+
+    alone = {one for each in sets if len(each) == 1 for one in each}
+    rest = [sorted(each) for each in sets if not each & alone]
+    if not rest:
+        return len(alone)
+    rows = np.repeat(np.arange(len(rest)), [len(each) for each in rest])
+    columns = np.concatenate(rest)
+    meets = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(rest), int(columns.max()) + 1))
+    ones = np.ones(meets.shape[1])
+    found = milp(
+        ones, integrality=ones, bounds=(0, 1), constraints=LinearConstraint(meets, lb=1), options={"time_limit": 10}
+    )
+    return len(alone) + int(np.ceil(found.mip_dual_bound - 1e-6))
+
+
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks related_horizon")
-    parser.add_argument("what", choices=["static", "late"])
+    parser.add_argument("what", choices=["static", "late", "bounds"])
     parser.add_argument("--source", help="ratings to use; by default MovieLens-1M from RECLOAK_DATA")
     parser.add_argument("--horizon", default="150000")
+    parser.add_argument("--depth", type=int, default=5, help="bounds: ranks at which an entry may be shown")
+    parser.add_argument("--targets", type=int, default=500, help="bounds: items to look at")
+    parser.add_argument("--releases", type=int, nargs="*", default=[], help="bounds: numbers (all if not given)")
     given = parser.parse_args(arguments)
     path = given.source or str(Path(os.environ["RECLOAK_DATA"]) / "ml" / "ml-1m.inter")
     if given.what == "static":
         static(path)
+    elif given.what == "bounds":
+        bounds(path, given.horizon, given.depth, given.targets, given.releases)
     else:
         late(path, given.horizon)
