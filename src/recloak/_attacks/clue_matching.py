@@ -97,6 +97,9 @@ def match(public: Public, clues: Clues, tolerance: float = ANY_LABEL) -> Matches
     """Find the profiles that have every known item with a label within ``tolerance`` of the known rating."""
     if not np.diff(clues.indptr).all():
         raise ValueError("a target of whom nothing is known matches everybody")
+    if public.is_complete and tolerance == ANY_LABEL:  # every profile has every item
+        everybody = np.full(clues.n_targets, public.n_users), np.full(clues.n_targets, public.n_profiles)
+        return Matches(*everybody, np.ones(clues.n_targets, np.bool_))
     n_users, n_profiles = np.zeros((2, clues.n_targets), np.int64)
     has_own, own = np.zeros(clues.n_targets, np.bool_), public.owner[clues.targets]
     for part, columns, known in _arrays(public, clues, timed=False):

@@ -14,8 +14,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recloak._attacks.padded_release import MOST_VALUES, group_numbers, item_numbers
+from recloak._core.compiling import njit
 from recloak._core.errors import SourceError
 from recloak._core.progress import task
+from recloak._core.threads import in_shares
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
 from recloak._releases.model.factor_tables import FactorTables
@@ -63,15 +65,31 @@ def coded_columns(tables: FactorTables, items: NDArray[np.integer]) -> NDArray[n
     """Return the codes of the cells of some items, by items, then by groups."""
     n_groups = tables.shape[0]
     codes, step = np.empty((len(items), n_groups), np.uint8), max(_BLOCK // max(n_groups, 1), 1)
+    groups, size = np.ascontiguousarray(tables.group_factors.T), np.float32(_size(tables))
     with task("computing cells", len(items)) as advance:
         for first in range(0, len(items), step):
             some = items[first : first + step]
-            codes[first : first + step] = codes_of(tables, tables.block(slice(None), some)).T
+            dots, shift = tables.item_factors[some] @ groups, tables.item_bias[some] + np.float32(tables.mean)
+            ends = np.float32(tables.low), np.float32(tables.high)
+            given = dots, shift, tables.group_bias, *ends, size, codes[first : first + step]
+            in_shares(_put_codes, len(some), *given, little=2)
             advance(len(some))
     return codes.ravel()
 
 
+@njit(cache=True, nogil=True)
+def _put_codes(share, n_shares, dots, shift, bias, low, high, size, codes):  # type: ignore[no-untyped-def]
+    for i in range(share, len(dots), n_shares):
+        for g in range(len(bias)):
+            cell = min(max(dots[i, g] + shift[i] + bias[g], low), high)
+            codes[i, g] = np.uint8((cell - low) / size + np.float32(0.5))
+
+
 def codes_of(tables: FactorTables, cells: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Return the code of each cell."""
-    step = (tables.high - tables.low) / (MOST_VALUES - 1) or 1.0
-    return np.rint((cells - tables.low) / step).astype(np.uint8)
+    return np.rint((cells - tables.low) / _size(tables)).astype(np.uint8)
+
+
+def _size(tables: FactorTables) -> float:
+    """Return how far two codes lie apart."""
+    return (tables.high - tables.low) / (MOST_VALUES - 1) or 1.0

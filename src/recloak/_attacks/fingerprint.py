@@ -54,7 +54,7 @@ def _codes(
     public: Public, cells: NDArray[np.int64], profiles: NDArray[np.int32], items: NDArray[np.int64]
 ) -> NDArray[np.unsignedinteger]:
     """Return the code of the label of each cell."""
-    if public.holds_cells or public.factors is None:
+    if public.factors is None:
         return public.codes[cells]
     return codes_of(public.factors, public.factors.cells(profiles, items))
 

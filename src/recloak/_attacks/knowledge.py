@@ -23,7 +23,7 @@ def draw_clues(ratings: Ratings, knowledge: Knowledge, *, n_targets: int, rng: R
         raise InputError("the adversary cannot know times: these ratings carry none")
     stream = randomness(rng).stream("clues", *map(str, knowledge.to_mapping().values()))
     eligible = _eligible(ratings, knowledge.drawn)  # (n_ratings,)
-    candidates = np.flatnonzero(_counts(eligible, ratings.indptr))
+    candidates = np.flatnonzero(ratings.activity if eligible.all() else _counts(eligible, ratings.indptr))
     if not len(candidates):
         raise InputError(f"no user has rated an item of the kind {knowledge.drawn!r}")
     targets = np.sort(stream.choice(candidates, min(n_targets, len(candidates)), replace=False)).astype(np.int32)

@@ -81,10 +81,12 @@ class FactorTables:
         longest = float(np.linalg.norm(self.group_factors.astype(np.float64), axis=1).max(initial=0.0))
         reach = np.linalg.norm(factors, axis=1) * longest + float(np.abs(self.group_bias).max(initial=0.0))
         cut = np.flatnonzero((self.mean + bias - reach < self.low) | (self.mean + bias + reach > self.high))
-        step = max(_MOST_CELLS // max(len(shares), 1), 1)
+        step, groups = max(_MOST_CELLS // max(len(shares), 1), 1), np.ascontiguousarray(self.group_factors.T)
         for first in range(0, len(cut), step):
             some = cut[first : first + step]
-            means[some] = shares @ self.block(slice(None), some)
+            cells = self.item_factors[some] @ groups  # single precision is enough for a mean
+            cells += self.group_bias + (self.item_bias[some] + np.float32(self.mean))[:, None]
+            means[some] = np.clip(cells, self.low, self.high, out=cells) @ shares.astype(np.float32)
         return means
 
     def _inside(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
