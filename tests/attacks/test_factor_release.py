@@ -101,6 +101,17 @@ def test_such_a_release_is_audited_and_evaluated(folder):
     assert useful.target_deviation.rmse == pytest.approx(_rmse(folder), abs=1e-4)
 
 
+def test_a_release_of_biases_alone_is_audited(tmp_path):
+    recloak.publish(RATINGS, tmp_path / "out", k=4, seed=1, layout="factors", predictor="bias")
+    view = see_release(tmp_path / "out", tmp_path / "out-private", RATINGS)
+    factors = view.public.factors
+    assert factors is not None
+    assert factors.rank == 0
+    assert np.allclose(rows_of(view.public, np.arange(2)), table_of(tmp_path / "out")[:2], atol=1e-6)
+    found = audit(RATINGS, view, options=AuditOptions(known=(4,), varied_at=4), rng=1)
+    assert not [one.name for one in found.outcomes if one.failed]
+
+
 def _rmse(folder):
     """Predict what was left out by the cells that the folder gives."""
     mapping = pl.read_parquet(folder.with_name("out-private") / "mapping.parquet")

@@ -21,6 +21,7 @@ from recloak._core.threads import in_shares
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
 from recloak._releases.model.factor_tables import FactorTables
+from recloak._releases.model.release_format import factor_names
 
 MOST_HELD = 2_000_000_000  # cells; beyond, columns are computed when they are asked for
 _BLOCK = 20_000_000  # cells that are computed at once
@@ -45,9 +46,11 @@ def read_factors(
 
 def _side(table: pl.DataFrame, numbers: NDArray[np.int32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the biases and the factors of a table in the order of the numbers."""
-    order = np.argsort(numbers)
-    bias, factors = table["bias"].to_numpy(), table.select(pl.col(r"^f\d+$")).to_numpy()
-    return bias[order].astype(np.float32), factors[order].astype(np.float32).reshape(len(order), -1)
+    order, rank = np.argsort(numbers), len(table.columns) - 2  # beside the name and the bias; there may be none
+    factors = np.empty((len(table), rank), np.float32)
+    for place, name in enumerate(factor_names(rank)):
+        factors[:, place] = table[name].to_numpy()
+    return table["bias"].to_numpy()[order].astype(np.float32), factors[order]
 
 
 def values_of(tables: FactorTables) -> NDArray[np.float32]:
