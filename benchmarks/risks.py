@@ -76,13 +76,14 @@ def measured(
     told = audit(inside, seen, options=few, attacks=[one for one in attacks if one.name == SHOWN[0]], rng=1)
     return {
         "target deviation": round(error or 0.0, 4),
-        **{f"{one.name} {one.known or ''} {one.setting}": _figures(one) for one in found.outcomes},
-        "membership without people held out": _figures(told.outcomes[-1]),
+        **{f"{one.name} {one.known or ''} {one.setting}": outcome_figures(one) for one in found.outcomes},
+        "membership without people held out": outcome_figures(max(told.outcomes, key=lambda one: one.known or 0)),
         "cpu": round(time.process_time() - start, 1),
     }
 
 
-def _figures(outcome: Any) -> dict[str, Any]:
+def outcome_figures(outcome: Any) -> dict[str, Any]:
+    """Return the figures of an outcome: its rate and baseline, its lines, its verdict."""
     share, group = outcome.release, outcome.group
     lines = {line.name: [round(line.share.rate, 3), round(line.baseline, 3)] for line in outcome.lines}
     rates = {} if share is None else {"rate": round(share.rate, 3), "baseline": round(outcome.baseline, 3)}

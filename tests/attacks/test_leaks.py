@@ -108,6 +108,17 @@ def test_items_that_fit_worse_than_others_tell_nothing_of_their_cells(world):
     assert (found.verdict, found.release.low > 0.7) == ("breached", True)
 
 
+def test_a_small_part_of_the_raters_labels_is_breached_and_rows_of_other_people_never_are(world):
+    table = world.model.public.labels.reshape(N_ITEMS, N_GROUPS).T.astype(np.float64)
+    moved = world.raters.public.labels.reshape(N_ITEMS, N_GROUPS).T - table
+    assert attacked(world, padded(table + 0.3 * moved), "residual")[0].verdict == "breached"
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        rough = np.where(rng.random(N_GROUPS) < 0.1, 0.1, 0.0)[:, None]  # a few rows fit badly, as a whole
+        strange = table[rng.permutation(N_GROUPS)] + rng.normal(0, 1, table.shape) * rough
+        assert attacked(world, padded(strange), "residual")[0].verdict != "breached"
+
+
 def test_the_area_within_columns_is_the_share_of_pairs_of_one_column_in_order():
     rng = np.random.default_rng(3)
     scores, kind = rng.integers(0, 5, (30, 4)).astype(float), rng.random((30, 4)) < 0.4

@@ -1,6 +1,8 @@
 """Beliefs about links: a naive regression beside ours, and no worse than popularity where rows say nothing."""
 
 import dataclasses
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,9 @@ from recloak._attacks.auditing import audit
 from recloak._attacks.group_likelihood import group_model_of
 from recloak._attacks.link import best_bets, bets_right, betting_on_the_popular, link
 from recloak._attacks.link_beliefs import _regression, learned_beliefs, posteriors
+from recloak._attacks.model import Public
+from recloak._attacks.place_links import learn_places, log_odds
+from recloak._ratings.model import Ratings, Scale
 
 
 def test_the_regression_leaves_no_slope():
@@ -56,3 +61,31 @@ def test_bets_are_those_of_a_stable_sort(n_items):
     believed = np.random.default_rng(1).integers(0, 6, (20, n_items)).astype(np.float32)  # many ties
     believed[0, :] = -np.inf
     assert best_bets(believed).tolist() == np.argsort(-believed, axis=1, kind="stable")[:, :10].tolist()
+
+
+def test_people_whose_groups_have_a_like_row_tell_what_is_rated_where_choice_follows_taste():
+    rng = np.random.default_rng(3)
+    n_groups, k, n_items = 200, 4, 60
+    places, items = rng.normal(0, 1, (n_groups, 2)), rng.normal(0, 1, (2, n_items))
+    chance = np.clip(0.15 + 0.1 * places @ items, 0.02, 0.9)
+    rated = rng.random((n_groups * k, n_items)) < np.repeat(chance, k, axis=0)
+    users, chosen = np.nonzero(rated)
+    ratings = Ratings.from_arrays(users, chosen, rng.integers(1, 6, len(users)), scale=Scale(1, 5, 1))
+    owner = np.repeat(np.arange(n_groups), k)[np.unique(users)].astype(np.int32)
+    holders = np.arange(n_groups, dtype=np.int32)
+    starts, codes = np.arange(n_items + 1) * n_groups, np.zeros(n_groups * n_items, np.uint8)
+    weights, labels = np.full(n_groups, k), np.array([3], np.float32)
+    public = Public(n_items, starts, holders, codes, labels, weights, owner, Scale(1, 5, 1))
+    model: Any = SimpleNamespace(places=places, popularity=rated.mean(axis=0), public=public)
+    learned = learn_places(model, ratings, 1)
+    mine = np.arange(0, n_groups, 2)
+    told = learned.beyond_popularity(mine)
+    truth = chance[mine] - chance.mean(axis=0)
+    assert np.corrcoef(told.ravel(), truth.ravel())[0, 1] > 0.8
+    half = np.flatnonzero(np.arange(n_groups) // 2 % 2)[:5] | 1
+    others = learned.given[half] @ learned.weights[1]  # of part 1, so by part 0
+    least = np.maximum(0.1 * learned.popularity, 1e-4)
+    shown = np.clip(learned.popularity + others, least, 0.98)
+    assert learned.crossed().beyond_popularity(half) == pytest.approx(log_odds(shown) - log_odds(learned.popularity))
+    few: Any = SimpleNamespace(places=places[:6], popularity=model.popularity, public=SimpleNamespace(n_profiles=6))
+    assert not learn_places(few, ratings, 0).beyond_popularity(np.arange(6)).any()

@@ -1,8 +1,9 @@
 """How sure somebody who knows a person's group can be that the person rated each item.
 
 First what each row says by itself (`posteriors`). Then what it says to somebody who has seen people of other groups: a
-logistic regression of "rated" on popularity, what the row says, how far its label lies above the item's mean, and how
-active the group is. Popularity is among them, so that such beliefs are no worse than popularity but for chance.
+logistic regression of "rated" on popularity, what the row says, how far its label lies above the item's mean, how
+active the group is, and what people of groups with a like row rate (`place_links`). Popularity is among them, so that
+such beliefs are no worse than popularity but for chance.
 """
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from recloak._attacks.drawn_evidence import member_odds
 from recloak._attacks.group_likelihood import GroupModel, group_model_of
 from recloak._attacks.model import Public, step_of
+from recloak._attacks.place_links import PlaceLinks, learn_places, log_odds
 from recloak._attacks.released_cells import rows_of
 from recloak._ratings.model import Ratings
 
@@ -73,42 +75,44 @@ def learned_beliefs(public: Public, ratings: Ratings, profiles: NDArray[np.integ
     found = np.empty((len(distinct), ratings.n_items), np.float32)
     for half in (0, 1):
         mine = np.flatnonzero(distinct % 2 == half)
-        weights = _learn(model, ratings, 1 - half) if len(mine) else np.empty(0)
+        if not len(mine):
+            continue
+        weights, places = _learn(model, ratings, 1 - half)
         step = max(_BLOCK_CELLS // max(ratings.n_items, 1), 1)
         for first in range(0, len(mine), step):
             some = mine[first : first + step]
-            found[some] = _signs(model, distinct[some]) @ weights
+            found[some] = _signs(model, distinct[some], places) @ weights
     return found[place]
 
 
-def _signs(model: GroupModel, profiles: NDArray[np.integer]) -> NDArray[np.float64]:
+def _signs(model: GroupModel, profiles: NDArray[np.integer], places: PlaceLinks) -> NDArray[np.float64]:
     """Return what there is to see of each cell: (len(profiles), n_items, n_signs)."""
-    popular = _odds(np.broadcast_to(model.popularity, (len(profiles), model.public.n_items)))
-    told = _odds(posteriors(model, profiles))
+    popular = log_odds(np.broadcast_to(model.popularity, (len(profiles), model.public.n_items)))
+    told = log_odds(posteriors(model, profiles))
     above = np.nan_to_num(rows_of(model.public, profiles) - model.means) / step_of(model.public.scale)
     active = np.log(model.active[profiles]) * model.shows_presence  # else it is chance, and few people teach
     active = np.broadcast_to(active[:, None], popular.shape)
+    near = places.beyond_popularity(profiles)
     each = (popular, np.square(popular), told - popular, above, above * popular, active, active * popular)
-    return np.stack((*each, np.ones_like(popular)), axis=-1)
+    return np.stack((*each, near, near * popular, np.ones_like(popular)), axis=-1)
 
 
-def _odds(probability: NDArray[np.floating]) -> NDArray[np.float64]:
-    probability = np.clip(probability.astype(np.float64), 1e-5, 1 - 1e-5)
-    return np.asarray(np.log(probability) - np.log1p(-probability))
+def _learn(model: GroupModel, ratings: Ratings, half: int) -> tuple[NDArray[np.float64], PlaceLinks]:
+    """Return the weights of the signs, learned from people of every other profile, and what their places taught.
 
-
-def _learn(model: GroupModel, ratings: Ratings, half: int) -> NDArray[np.float64]:
-    """Return the weights of the signs, learned from people of every other profile."""
+    Each of these people is looked at with what places taught about the others.
+    """
+    places = learn_places(model, ratings, half)
     users = np.flatnonzero(model.public.owner % 2 == half)
     if not len(users):
-        return np.eye(8)[0]  # one group only: popularity is all there is
+        return np.eye(10)[0], places  # one group only: popularity is all there is
     n = int(np.clip(_LEARNED_CELLS // max(ratings.n_items, 1), _FEWEST_PEOPLE, min(_MOST_PEOPLE, len(users))))
     users = users[np.linspace(0, len(users) - 1, min(n, len(users))).astype(np.int64)]
     rated = np.zeros((len(users), ratings.n_items))
     for place, user in enumerate(users):
         rated[place, ratings.items[ratings.row(int(user))]] = 1
-    signs = _signs(model, model.public.owner[users])
-    return _regression(signs.reshape(-1, signs.shape[-1]), rated.ravel())
+    signs = _signs(model, model.public.owner[users], places.crossed())
+    return _regression(signs.reshape(-1, signs.shape[-1]), rated.ravel()), places
 
 
 def _regression(signs: NDArray[np.float64], rated: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ from recloak._attacks.group_likelihood import GroupModel, group_model_of, score_
 from recloak._attacks.member_signs import ItemMemory, forgotten, item_memory, person_of, signs_by_model
 from recloak._attacks.model import Hits, Line, PersonRisks
 from recloak._attacks.table_fit import Floats
-from recloak._attacks.two_samples import auc_share, found_at, found_share
+from recloak._attacks.two_samples import auc, auc_share, found_at, found_share
 from recloak._core.errors import InputError
 from recloak._ratings.model import Ratings
 
@@ -30,6 +30,7 @@ _FEWEST_SCORED, _MOST_SCORED = 100, 80_000_000  # likewise where each known rati
 _RIDGE = 0.3
 _WIDEST = 3.0  # a sign further out says no more, in standard deviations
 _FOLDS = 5
+_N_SIGNS = 11  # of presence and taste, see `signs_of`
 
 
 def signs_of(taste: Floats, presence: Floats, n_known: int) -> NDArray[np.float64]:
@@ -42,6 +43,11 @@ def signs_of(taste: Floats, presence: Floats, n_known: int) -> NDArray[np.float6
     signs = [*signs_of_presence(presence, n_known), *(float(one) / n_known for one in each)]
     signs += [float(presence[best]), standing_out, gap / np.sqrt(n_known), gap / spread, np.log(n_known)]
     return np.array(signs, np.float64)
+
+
+def _signs_of_labels(model: GroupModel, taste: Floats, presence: Floats, n_known: int) -> NDArray[np.float64]:
+    """Return what the labels of a complete release say by themselves: nothing where no rating moved any."""
+    return signs_of(taste, presence, n_known) if model.shows_presence else np.empty(0)
 
 
 def signs_of_presence(presence: Floats, n_known: int) -> NDArray[np.float64]:
@@ -90,7 +96,8 @@ def membership(
     others = (
         absent if held_out is None else _strangers(model, memory, popularity, held_out, known, len(targets), stream)
     )
-    of_members, of_others = _judged(members, others, stream, paired=held_out is None)
+    first = _N_SIGNS if memory is not None and model.shows_presence else 0
+    of_members, of_others = _judged(members, others, stream, paired=held_out is None, first=first)
     found = {f"found_at_{100 * alarms:g}_%": found_at(of_members, of_others, alarms) for alarms in (0.001, 0.01)}
     details = {**found, "groups": model.public.n_profiles, "people_held_out": 0 if held_out is None else len(others)}
     line = Line("found_at_1_%", found_share(of_members, of_others, 0.01), 0.01)
@@ -99,9 +106,14 @@ def membership(
 
 
 def _judged(
-    members: NDArray[np.float64], others: NDArray[np.float64], stream: np.random.Generator, *, paired: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the log odds of each by what is learned from the other folds; the two of a pair lie in one fold."""
+    members: NDArray[np.float64], others: NDArray[np.float64], stream: np.random.Generator, *, paired: bool,
+    first: int = 0,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # fmt: skip
+    """Return the log odds of each by what is learned from the other folds; the two of a pair lie in one fold.
+
+    Where the ``first`` signs are a set of their own, each fold uses them alone if they tell more: many signs that say
+    little drown a few that say much.
+    """
     if len(others) < _FOLDS:
         raise InputError(f"membership needs {_FOLDS} people held out at least")
     fold = stream.permutation(len(members)) % _FOLDS
@@ -109,9 +121,24 @@ def _judged(
     of_members, of_others = np.zeros(len(members)), np.zeros(len(others))
     for one in range(_FOLDS):
         seen = members[fold != one], others[other_fold != one]
-        of_members[fold == one] = learn(*seen, members[fold == one])
-        of_others[other_fold == one] = learn(*seen, others[other_fold == one])
+        used = _telling(*seen, first)
+        learned = seen[0][:, used], seen[1][:, used]
+        of_members[fold == one] = learn(*learned, members[fold == one][:, used])
+        of_others[other_fold == one] = learn(*learned, others[other_fold == one][:, used])
     return of_members, of_others
+
+
+def _telling(members: NDArray[np.float64], others: NDArray[np.float64], first: int) -> slice:
+    """Return the signs that tell more about people not learned from: the first ones, or all."""
+    if not first or min(len(members), len(others)) < 2 * _FOLDS:
+        return slice(None)
+    (learned, tested), (other, other_tested) = (members[::2], members[1::2]), (others[::2], others[1::2])
+    told = [
+        auc(learn(learned[:, used], other[:, used], tested[:, used]),
+            learn(learned[:, used], other[:, used], other_tested[:, used]))
+        for used in (slice(first), slice(None))
+    ]  # fmt: skip
+    return slice(first) if told[0] >= told[1] else slice(None)
 
 
 def _seen(
@@ -130,9 +157,9 @@ def _seen(
         return signs_of(taste, presence, len(some)), signs_of(taste[kept], presence[kept], len(some))
     whole = person_of(memory, items, values, popularity[items] - 1)
     known_of, gone = whole.knowing(memory, some), forgotten(memory, whole).knowing(memory, some)
-    inside = signs_of_presence(presence, len(some)), signs_by_model(memory, known_of, model.places)
-    outside = signs_of_presence(presence[kept], len(some)), signs_by_model(memory, gone, model.places[kept])
-    return np.concatenate(inside), np.concatenate(outside)
+    inside = _signs_of_labels(model, taste, presence, len(some)), signs_by_model(memory, known_of, model.places)
+    left = _signs_of_labels(model, taste[kept], presence[kept], len(some))
+    return np.concatenate(inside), np.append(left, signs_by_model(memory, gone, model.places[kept]))
 
 
 def _scores(model: GroupModel, items: NDArray[np.integer], values: Floats) -> tuple[Floats, Floats]:
@@ -161,7 +188,7 @@ def _strangers(
         else:
             person = person_of(memory, items, values, popularity[items])
             by_model = signs_by_model(memory, person, model.places)
-            found.append(np.append(signs_of_presence(presence, len(items)), by_model))
+            found.append(np.append(_signs_of_labels(model, taste, presence, len(items)), by_model))
     return np.array(found)
 
 
@@ -182,7 +209,7 @@ def _run(given: AttackInput) -> Findings:
 
 ATTACK = Attack(
     name="membership",
-    remedy="raise k, or give the release only to recipients who sign not to look for people.",
+    remedy="raise k, of padded rows lower --rank as well, or let recipients sign not to look for people.",
     drawn_rows=True,
     kind=Kind.TELLS_CELLS,
     title="Is this person in the data? (membership)",

@@ -72,6 +72,15 @@ def _tally(share, n_shares, columns, members, rows, size_of, cells):  # type: ig
                     n_raters[item] = 0
 
 
+def count_raters(public: Public, ratings: Ratings, profiles: NDArray[np.integer]) -> NDArray[np.int16]:
+    """Count the members of each profile who rated each item: (n_profiles, n_items)."""
+    members, found = members_of(public), np.zeros((len(profiles), ratings.n_items), np.int16)
+    for place, profile in enumerate(profiles):
+        for user in members.users[members.starts[profile] : members.starts[profile + 1]]:
+            found[place, ratings.items[ratings.row(int(user))]] += 1
+    return found
+
+
 def raters_of(
     public: Public, ratings: Ratings, profiles: NDArray[np.integer], items: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -17,7 +17,7 @@ from recloak._attacks.attack import WITH_NUMBERS, Attack, Kind
 from recloak._attacks.attack_input import AttackInput, Findings
 from recloak._attacks.link import N_BETS, best_bets, bets_won
 from recloak._attacks.model import Hits, Line, PersonRisks, Public
-from recloak._attacks.released_cells import members_of, rows_of
+from recloak._attacks.released_cells import count_raters, rows_of
 from recloak._attacks.table_fit import Floats, fit_of
 from recloak._attacks.two_samples import auc, auc_within, clustered_share
 from recloak._core.errors import InputError
@@ -41,15 +41,6 @@ def flag_cells(public: Public, ratings: Ratings, profiles: NDArray[np.integer]) 
     fit = fit_of(public)
     residuals = np.abs(fit.residuals(rows_of(public, profiles)))
     return FlaggedCells(residuals, residuals > fit.cut, count_raters(public, ratings, profiles))
-
-
-def count_raters(public: Public, ratings: Ratings, profiles: NDArray[np.integer]) -> NDArray[np.int16]:
-    """Count the members of each profile who rated each item: (n_profiles, n_items)."""
-    members, found = members_of(public), np.zeros((len(profiles), ratings.n_items), np.int16)
-    for place, profile in enumerate(profiles):
-        for user in members.users[members.starts[profile] : members.starts[profile + 1]]:
-            found[place, ratings.items[ratings.row(int(user))]] += 1
-    return found
 
 
 def residual(public: Public, ratings: Ratings, targets: NDArray[np.integer]) -> tuple[Hits, tuple[Line, ...]]:
