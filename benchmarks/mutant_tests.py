@@ -1,20 +1,30 @@
-"""Which tests judge a mutant: those that run its line, as measured under coverage, or those that import its module."""
+"""Which tests judge a mutant: those that run its line, as measured under coverage, or those that import its module.
+
+To measure, pytest takes this module as a plugin: every line that runs while a test is set up or called belongs to it.
+"""
 
 import ast
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from xml.etree import ElementTree
+from typing import NoReturn
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "recloak"
 _UNKNOWN = 60.0  # seconds of a test that was not measured
+_MOST_SECONDS = 3.0  # CPU seconds after which a test is cut: slow tests judge only what no other test runs
+_KEPT = 40  # tests kept for a line, the quickest
+_SECONDS = "RECLOAK_TEST_SECONDS"  # the variable that names the file for the CPU seconds of each test
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +36,23 @@ class Coverage:
 
     def tests_of(self, file: str, line: int) -> list[str]:
         """Return the tests that run the changed line, or its module if the line leaves no trace; the quickest first."""
-        lines = self.lines.get(file, {})
-        found = set(lines.get(str(line), ())) or {test for tests in lines.values() for test in tests}
-        return sorted(found, key=lambda test: (self.seconds.get(test, _UNKNOWN), test))
+        found = set(self.lines.get(file, {}).get(str(line), ())) or self.of_modules([file])
+        return self.sorted(found or self.of_modules(direct_importers(file)))
+
+    def of_modules(self, files: Iterable[str]) -> set[str]:
+        """Return the tests that run any line of some files."""
+        return {test for file in files for tests in self.lines.get(file, {}).values() for test in tests}
+
+    def quickest(self) -> dict[str, dict[str, list[str]]]:
+        """Return the lines with no more tests than are kept for one."""
+        return {
+            file: {line: self.sorted(tests)[:_KEPT] for line, tests in lines.items()}
+            for file, lines in self.lines.items()
+        }
+
+    def sorted(self, tests: Iterable[str]) -> list[str]:
+        """Return tests, the quickest first."""
+        return sorted(tests, key=lambda test: (self.seconds.get(test, _UNKNOWN), test))
 
 
 class Imports:
@@ -56,12 +80,12 @@ def is_test(file: str) -> bool:
 
 
 def measure(kept: Path, tests: list[str]) -> None:
-    """Run the plain tests, or some of them, under coverage and keep the tests of every line."""
+    """Run the plain tests, or some of them, under coverage and keep the quickest tests of every line."""
     import coverage
 
     with tempfile.TemporaryDirectory() as folder:
-        settings, data, times = Path(folder) / "rc", Path(folder) / "data", Path(folder) / "times.xml"
-        settings.write_text(f"[run]\ndynamic_context = test_function\nsource = {SOURCE}\ndata_file = {data}\n")
+        settings, data, times = Path(folder) / "rc", Path(folder) / "data", Path(folder) / "times.json"
+        settings.write_text(f"[run]\nsource = {SOURCE}\ndata_file = {data}\n")
         command = [
             "coverage",
             "run",
@@ -70,17 +94,52 @@ def measure(kept: Path, tests: list[str]) -> None:
             "pytest",
             "-q",
             "-p",
-            "no:randomly",
-            f"--junitxml={times}",
+            "benchmarks.mutant_tests",
             *tests,
         ]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+        environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", _SECONDS: str(times)}
         subprocess.run([sys.executable, "-m", *command], cwd=ROOT, env=environment, check=False)
         found = coverage.CoverageData(str(data))
         found.read()
         before = json.loads(kept.read_text()) if tests and kept.exists() else {"lines": {}, "seconds": {}}
-        lines = added(before["lines"], dict(lines_of(found)))
-        kept.write_text(json.dumps({"lines": lines, "seconds": before["seconds"] | seconds_of(times)}))
+        sum_up = Coverage(
+            added(before["lines"], dict(lines_of(found))), before["seconds"] | json.loads(times.read_text())
+        )
+        kept.write_text(json.dumps({"lines": sum_up.quickest(), "seconds": sum_up.seconds}))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Write down what a test runs, its fixtures too, and its CPU seconds, all its parameters together."""
+    import coverage
+
+    running = coverage.Coverage.current()
+    if running is None or _SECONDS not in os.environ:
+        return (yield)
+    node = item.nodeid.partition("[")[0]
+    running.switch_context(node)
+    start = time.process_time()
+    signal.signal(signal.SIGPROF, _cut)
+    signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        running.switch_context("")
+        took = time.process_time() - start
+        _seconds[node] = _seconds.get(node, 0.0) + (took if took < _MOST_SECONDS else _UNKNOWN)
+
+
+def _cut(*_: object) -> NoReturn:
+    raise pytest.skip.Exception("too slow to judge mutants")
+
+
+def pytest_sessionfinish() -> None:
+    if _SECONDS in os.environ:
+        Path(os.environ[_SECONDS]).write_text(json.dumps(_seconds))
+
+
+_seconds: dict[str, float] = {}
 
 
 def added(
@@ -99,23 +158,14 @@ def lines_of(found: object) -> Iterator[tuple[str, dict[str, list[str]]]]:
     """Return, per file, the tests that run each line; what runs on import belongs to no test."""
     for file in found.measured_files():  # type: ignore[attr-defined]
         contexts = found.contexts_by_lineno(file)  # type: ignore[attr-defined]
-        tests = {str(line): sorted({node_of(name) for name in names if name}) for line, names in contexts.items()}
+        tests = {str(line): sorted({name for name in names if name}) for line, names in contexts.items()}
         yield str(Path(file).relative_to(ROOT)), {line: names for line, names in tests.items() if names}
 
 
-def node_of(context: str) -> str:
-    """Return the id that pytest knows a test by: ``tests.core.test_x.test_y`` is ``tests/core/test_x.py::test_y``."""
-    module, _, name = context.rpartition(".")
-    return f"{module.replace('.', '/')}.py::{name}"
-
-
-def seconds_of(times: Path) -> dict[str, float]:
-    """Return how long each test took, all its parameters together."""
-    seconds: dict[str, float] = {}
-    for case in ElementTree.parse(times).iter("testcase"):
-        node = node_of(f"{case.get('classname')}.{(case.get('name') or '').partition('[')[0]}")
-        seconds[node] = seconds.get(node, 0.0) + float(case.get("time") or 0)
-    return seconds
+@cache
+def direct_importers(file: str) -> frozenset[str]:
+    """Return the files that import a file themselves."""
+    return frozenset(name for name, imported in imports("src").items() if module_of(file) in imported) - {file}
 
 
 @cache
@@ -124,8 +174,7 @@ def importers(file: str) -> frozenset[str]:
     found: set[str] = set()
     wanted = [file]
     while wanted:
-        module = module_of(wanted.pop())
-        new = {name for name, imported in imports("src").items() if module in imported} - found
+        new = direct_importers(wanted.pop()) - found
         found |= new
         wanted += new
     return frozenset(found - {file})

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recloak._core.errors import OptionError
-from recloak._core.options import Options, option
+from recloak._core.options import Options, option, require_on_spark
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,3 +75,13 @@ def test_but_changes_a_copy_and_checks_it():
 )
 def test_options_round_trip_through_json(tea):
     assert Tea.from_mapping(json.loads(json.dumps(tea.to_mapping()))) == tea
+
+
+def test_spark_takes_every_value_a_value_not_given_and_those_that_are_named():
+    require_on_spark("mode", "pure", None)
+    require_on_spark("mode", None, ("pure",))
+    require_on_spark("mode", "pure", ("pure",))
+    with pytest.raises(OptionError, match="mode must be pure or padded with engine='spark', got 'sampled'"):
+        require_on_spark("mode", "sampled", ("pure", "padded"))
+    with pytest.raises(OptionError, match=r"mode=\.\.\. does not go with engine='spark'"):
+        require_on_spark("mode", "sampled", ())

@@ -153,3 +153,9 @@ def test_a_mention_without_a_user_is_refused():
     ratings = Ratings.from_arrays(["a", "b"], ["x", "x"], [1.0, 2.0])
     with pytest.raises(Exception, match="a mention must name its user"):
         mentions_from_table(pl.DataFrame({"user": ["a", None], "item": ["x", "x"]}), ratings)
+
+
+def test_thresholds_double_up_to_the_most_rated_item():
+    assert powers_of_two(np.array([3, 9, 1])) == [1, 2, 4, 8]
+    assert powers_of_two(np.array([8])) == [1, 2, 4, 8]
+    assert powers_of_two(np.array([], np.int64)) == [1]

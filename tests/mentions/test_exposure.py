@@ -117,6 +117,11 @@ def test_exports_are_recognised_by_their_columns(tmp_path, text, layout, first):
     assert match_items(own, TITLES)[0] == 0
 
 
+def test_what_an_export_lists_without_a_rating_is_left_out(tmp_path):
+    (tmp_path / "mine.csv").write_text("Book Id,Title,Author,My Rating,Date Read\n1,A,x,4,\n2,B,x,0,\n3,C,x,1,\n")
+    assert read_own_ratings(tmp_path / "mine.csv").table["rating"].to_list() == [0.8, 0.2]
+
+
 def test_dates_of_exports_are_read(tmp_path):
     (tmp_path / "mine.csv").write_text("Book Id,Title,Author,My Rating,Date Read\n1,Zorgon,A,4,2021/05/01\n")
     assert read_own_ratings(tmp_path / "mine.csv").table["time"].to_list() == [1619827200]

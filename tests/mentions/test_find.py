@@ -10,12 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recloak._cli.main import run
+from recloak._core.errors import SourceError
 from recloak._mentions.domains import domain_named
 from recloak._mentions.found_mentions import everyday_words_in, find_mentions, read_popularity
+from recloak._mentions.namesakes import _by_popularity
 from recloak._mentions.post_files import posts_from_table, read_titles, title_list
-from recloak._mentions.text import LONGEST_CACHED, MOST_CACHED, remember
+from recloak._mentions.surroundings import is_closed
+from recloak._mentions.text import LONGEST_CACHED, MOST_CACHED, remember, words_of
 from recloak._mentions.title_finder import find_titles
-from recloak._mentions.title_matching import index_titles
+from recloak._mentions.title_matching import Sense, index_titles
 from recloak._mentions.titles import parse
 from tests.mentions.labels import DOMAINS, FOLDER, MARK, film_keys, labelled, measure, title_lines
 
@@ -184,6 +187,23 @@ def test_ordinary_words_are_not_films(text, index):
     assert named(text, index) == []
 
 
+def test_an_article_or_a_possessive_before_everyday_words_speaks_against_a_title(index):
+    (bare,) = find_titles("Last night we watched Heat.", index)
+    (owned,) = find_titles('Last night we watched my "Heat".', index)
+    assert "follows 'my' like an ordinary word" in owned.reason
+    assert owned.confidence < bare.confidence
+
+
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [("watched heat", True), ("watched heat yesterday evening", True), ("watched heat, twice", True),
+     ("watched heat waves", False), ("yesterday heat came", False)],
+)  # fmt: skip
+def test_a_clause_ends_by_a_stop_a_setting_or_the_post(text, closed):
+    words = words_of(text)
+    assert is_closed(words, words.plain.index("heat")) == closed
+
+
 def test_a_find_says_where_how_sure_and_why(index):
     (found,) = find_titles("Last night I watched The Matrix again", index)
     assert found.text == "The Matrix"
@@ -288,3 +308,17 @@ def test_the_command_refuses_what_is_not_there(tmp_path, capsys):
 def test_popularity_comes_from_a_table(tmp_path):
     (tmp_path / "pop.csv").write_text("movieId,n\n1,50\n2,7\n")
     assert read_popularity(tmp_path / "pop.csv") == {1: 50.0, 2: 7.0}
+
+
+@pytest.mark.parametrize("text", ["movieId,name\n1,x\n", "n,m\n50,1\n"])
+def test_popularity_without_an_item_or_a_number_is_refused(tmp_path, text):
+    (tmp_path / "pop.csv").write_text(text)
+    with pytest.raises(SourceError, match="popularity needs a column for the item and one of numbers"):
+        read_popularity(tmp_path / "pop.csv")
+
+
+@pytest.mark.parametrize(("posted", "place"), [(None, 0), (2004, 0), (2005, 1), (2006, 1), (2007, 0)])
+def test_a_film_of_this_year_or_the_last_is_meant_before_one_that_is_as_popular(posted, place):
+    index = index_titles([parse(1, "King Kong (1933)"), parse(2, "King Kong (2005)")])
+    senses = [Sense(0, 0.0, "the title"), Sense(1, 0.0, "the title")]
+    assert _by_popularity(senses, [0.5, 0.4], index, posted).sense == senses[place]

@@ -13,6 +13,7 @@ from recloak._mentions.algorithms import Candidates, failures, ignoring_popular,
 from recloak._mentions.identification import identify, mention_bins
 from recloak._mentions.likelihood import calibrate, fit_logistic, rank_by_likelihood
 from recloak._mentions.mention_tables import mentions_from_table
+from recloak._mentions.model import Standing
 from recloak._mentions.options import IdentifyOptions
 from recloak._ratings.model import Ratings
 from tests.mentions import naive
@@ -77,6 +78,12 @@ def test_set_intersection_and_its_reasons_are_those_of_sets(case):
         reason = "no one possible" if not possible else "misdirected" if not tied else "identified"
         reason = "not narrow" if reason == "identified" and possible > 2 else reason
         assert [name for name, flags in why.items() if flags[t]] == [reason]
+
+
+def test_a_target_among_exactly_k_possible_people_is_identified():
+    why = failures(Standing(np.zeros(4, np.int64), np.array([2, 3, 0, 0])), np.array([2, 3, 0, 1]), 2)
+    names = [[name for name, flags in why.items() if flags[t]] for t in range(4)]
+    assert names == [["identified"], ["not narrow"], ["no one possible"], ["misdirected"]]
 
 
 @settings(max_examples=40)

@@ -155,3 +155,11 @@ def test_a_table_without_titles_is_named(tmp_path):
         SourceError, match=r"ratings\.csv: no column for the title was recognised among userId, movieId"
     ):
         read_titles(tmp_path / "ratings.csv")
+
+
+def test_a_long_title_is_also_looked_for_in_the_other_number():
+    words = {variant.words for variant in variants(parse(1, "Planet of the Apes (1968)"), Lexicon())}
+    assert "planet of the ape" in words
+    assert "planet of the apess" not in words
+    numbered = {variant.words for variant in variants(parse(1, "Blade Runner 2049 (2017)"), Lexicon())}
+    assert "blade runner 2049s" not in numbered

@@ -5,7 +5,9 @@ import json
 import shutil
 import stat
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 from tests.cli.releases import write_source
 from tests.report.test_audit_page import named
@@ -15,7 +17,7 @@ from recloak._attacks.registry import attacks
 from recloak._cli.main import run as command_line
 from recloak._core.folder_lock import locked_folder
 from recloak._library import run_steps
-from recloak._policy.run_record import step_seed
+from recloak._policy.run_record import hash_of_ratings, step_seed
 
 ACCEPT = [one.name for one in attacks() if one.kind != "identifies" and "ratings" in one.values]
 
@@ -223,3 +225,17 @@ def test_attacks_that_could_not_be_measured_stop_a_run_unless_the_policy_says_ot
     assert run_steps._why_not(found, accepts_silence=True) == ""
     broken = recloak.Audit((dataclasses.replace(silent, failed=True),), (), 1)
     assert "nothing is known" in run_steps._why_not(broken, accepts_silence=True)
+
+
+def test_the_hash_of_a_source_tells_every_part_of_it():
+    rows = {"user": [1, 1, 2], "item": [1, 2, 2], "rating": [3.0, 4.0, 5.0], "time": [10**9, 10**9 + 1, 10**9 + 2]}
+    changes: tuple[dict[str, Any], ...] = (
+        {},
+        {"user": [1, 1, 3]},
+        {"item": [1, 3, 2]},
+        {"rating": [4.0, 3.0, 5.0]},
+        {"time": [10**9] * 3},
+    )
+    hashes = [hash_of_ratings(recloak.read(pl.DataFrame({**rows, **change}))) for change in changes]
+    assert len(set(hashes)) == len(changes)
+    assert hash_of_ratings(recloak.read(pl.DataFrame(rows))) == hashes[0]

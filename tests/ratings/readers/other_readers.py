@@ -6,6 +6,7 @@ Parquet, which we read by pyarrow, is read by polars.
 """
 
 import io
+import json
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -118,6 +119,26 @@ def _latest(rows: Sequence[tuple[str, str, float, int]]) -> Table:
     return table
 
 
+def by_json(data: bytes, _: str) -> Read | None:
+    """Read JSON Lines with nothing but Python, where every value is of the usual type."""
+    made = []
+    for raw in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        if not raw.strip():
+            continue
+        try:
+            record = json.loads(_text(raw), object_pairs_hook=lambda pairs: pairs)
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(record, list) or [name for name, _ in record] != ["user_id", "business_id", "stars", "date"]:
+            return None
+        user, item, value, time = (value for _, value in record)
+        rating = _value(str(value)) if type(value) in (int, float) else None
+        if type(user) is not int or type(item) is not int or rating is None or type(time) is not int:
+            return None
+        made.append((str(user), str(item), rating, _of_unit(time)))
+    return (len(made), _latest(made)) if made else None
+
+
 def by_lines(data: bytes, _: str) -> Read | None:
     """Read the Netflix layout with nothing but Python."""
     made, item = [], None
@@ -172,5 +193,6 @@ def _id(value: Any) -> str:
 OTHERS: dict[str, Callable[[bytes, str], Read | None]] = {
     "text": by_polars,
     "netflix": by_lines,
+    "jsonl": by_json,
     "parquet": parquet_by_polars,
 }

@@ -28,9 +28,10 @@ def test_a_few_damaged_files_are_read_right_or_refused(tmp_path, part):
 def test_very_many_damaged_files_are_read_right_or_refused(tmp_path, part):
     n = ALL_CASES // 8
     found = judged(run_cases(CASES + part * n, n, tmp_path, made_bases()))
-    for kind in ("text", "netflix", "parquet"):
+    for kind in ("text", "netflix", "jsonl", "parquet"):
         for what in ("accepted", "refused", "compared"):
-            assert found.counts[f"{kind}: {what}"] > n // 100, (kind, what)
+            least = 3 if kind == "jsonl" else n // 100  # a JSON object hardly ever survives
+            assert found.counts[f"{kind}: {what}"] > least, (kind, what)
 
 
 @pytest.mark.data
