@@ -53,9 +53,9 @@ def main(arguments: list[str]) -> None:
         print(labels, json.dumps(measured(inside, strangers, rest, probe, labels, k, rank), indent=1), flush=True)
 
 
-def split_people(ratings: Ratings) -> tuple[Ratings, OutsideRatings]:
-    """Hold a tenth of the people out."""
-    held = np.random.default_rng(1).permutation(ratings.n_users)[: ratings.n_users // 10]
+def split_people(ratings: Ratings, one_of: int = 10) -> tuple[Ratings, OutsideRatings]:
+    """Hold a part of the people out."""
+    held = np.random.default_rng(1).permutation(ratings.n_users)[: ratings.n_users // one_of]
     chosen = np.isin(ratings.users(), held)
     inside, outside = ratings.where(~chosen).compact(), ratings.where(chosen).compact()
     items = inside.item_ids.encode(outside.item_ids.ids)[outside.items]

@@ -6,9 +6,14 @@ import pytest
 from scipy.stats import poisson
 
 import recloak
+from recloak._attacks import registry
+from recloak._attacks.auditing import audit
 from recloak._attacks.drawn_evidence import activity, added, counts_of, evidence, member_odds
 from recloak._attacks.group_likelihood import group_model, score_groups
 from recloak._attacks.insider import insider
+from recloak._attacks.intersection import drawn_together
+from recloak._attacks.membership import membership_together
+from recloak._attacks.options import AuditOptions
 from recloak._attacks.public_view import see_release
 
 
@@ -93,3 +98,36 @@ def test_an_attack_that_takes_drawn_rows_for_shared_ones_never_bounds_them(ratin
         assert one.attack.drawn_rows or one.verdict != "bounded", one.name
     assert {one.name: one.verdict for one in found.outcomes}["structure"] == "not measured"
     assert any(one.verdict == "bounded" for one in found.outcomes)
+
+
+@pytest.fixture(scope="module")
+def drawn_twice(ratings, seen):
+    folder = seen[1]
+    recloak.publish(ratings, folder / "again", k=4, mode="sampled", boost=0, seed=3)
+    return [seen[0][0].public, see_release(folder / "again", folder / "again-private", ratings).public]
+
+
+def test_rows_drawn_twice_tell_more_of_rare_items_than_rows_drawn_once(ratings, drawn_twice):
+    targets = np.arange(ratings.n_users)
+    hits, rare = drawn_together(drawn_twice, ratings, targets)
+    once, nothing_new = drawn_together(drawn_twice[:1], ratings, targets)
+    assert once.user.rate == once.details["one_release"] == hits.details["one_release"]
+    assert nothing_new.share.rate == nothing_new.baseline == rare.baseline
+    assert rare.share.rate > rare.baseline
+    assert hits.user.rate >= once.user.rate - 0.01  # learned, so that more evidence does no harm
+
+
+def test_rows_drawn_twice_tell_more_of_who_is_in_the_data(ratings, drawn_twice):
+    models = [group_model(public, ratings.popularity / ratings.n_users) for public in drawn_twice]
+    alone, together = membership_together(models, ratings, np.arange(200), stream=np.random.default_rng(0))
+    same, once = membership_together(models[:1], ratings, np.arange(200), stream=np.random.default_rng(0))
+    assert same == once == alone
+    assert together.rate > alone.rate + 0.01
+
+
+def test_an_audit_of_two_drawn_releases_measures_what_they_tell_together(ratings, seen, drawn_twice):  # noqa: ARG001
+    views = [see_release(seen[1] / name, seen[1] / f"{name}-private", ratings) for name in ("0", "again")]
+    attacks = [one for one in registry.own_attacks() if one.name == "intersection"]
+    found = audit(ratings, views[0], second=views[1], options=AuditOptions(targets=100), attacks=attacks, rng=1)
+    (one,) = found.outcomes
+    assert {line.name for line in one.lines} == {"rare_together", "membership_together"}

@@ -250,44 +250,44 @@ def some_tallies(seed=0, own=True):
     """Two groups of two and three rows over eight items, each the other's neighbour."""
     rng = np.random.default_rng(seed)
     counts = rng.integers(1, 4, (2, 8)).astype(np.int32)
+    totals = counts.sum(1).astype(np.int64)
     return Tallies(
-        np.array([0, 2, 5]), np.array([0, 8, 16]), np.tile(np.arange(8, dtype=np.int32), 2), counts.ravel(),
-        counts.sum(1).astype(np.int64), np.array([[1], [0]], np.int32), counts.sum(0) / counts.sum(),
-        np.full(8, own),
+        np.array([0, 2, 5]), np.array([0, totals[0], totals.sum()]),
+        np.repeat(np.tile(np.arange(8, dtype=np.int32), 2), counts.ravel()),
+        totals, np.array([[1], [0]], np.int32), counts.sum(0) / counts.sum(), np.full(8, own),
     ), counts  # fmt: skip
 
 
 def naive_row(weights, pull, x, length, state):
-    """Take keys one level after the other, as the definition says."""
+    """Take the lowest key as lowered by what was taken before, one item after the other."""
     keys = []
     for i, weight in enumerate(weights):
         u = uniform(state) + 2.0**-54
         keys.append(np.log(u / (1 - u)) - np.log(weight) - pull.level[i] - float(x @ pull.axes[i]))
-    best: list[int] = []
-    for level in np.linspace(-60, 20, 400_001)[::-1]:
-        taken: list[int] = []
-        for i in range(len(keys)):
-            bonus = sum(s for j, s in zip(pull.links.leads[i], pull.links.strength[i], strict=True) if j in taken)
-            if keys[i] - bonus <= level:
-                taken.append(i)
-        if len(taken) <= length:
-            best = taken
-            break
-    return keys, best
+    taken: list[int] = []
+    while len(taken) < length:
+        now = [
+            key - sum(s for j, s in zip(pull.links.leads[i], pull.links.strength[i], strict=True) if j in taken)
+            for i, key in enumerate(keys)
+        ]
+        taken.append(min((i for i in range(len(keys)) if i not in taken), key=now.__getitem__))
+    return sorted(taken)
 
 
 @pytest.mark.parametrize("linked", [False, True])
-def test_drawn_items_are_those_with_the_lowest_keys(linked):
-    tallies, counts = some_tallies()
-    rng = np.random.default_rng(1)
+@pytest.mark.parametrize("seed", range(6))
+def test_drawn_items_are_those_with_the_lowest_keys(linked, seed):
+    tallies, counts = some_tallies(seed)
+    rng = np.random.default_rng(seed)
     links = Links.none(8, 2)
     if linked:
-        links.leads[4, 0], links.strength[4, 0] = 1, 3.0
+        links.leads[4], links.strength[4] = [1, 3], [3.0, 0.5]
+        links.leads[7], links.strength[7] = [4, 0], [4.0, 2.0]
     spread = np.array([0.5, 0.2], np.float32)
     pull = Pull(0.25, rng.normal(size=(8, 2)).astype(np.float32), spread, rng.normal(size=8), links)
     lengths = np.array([3, 4, 2, 5, 8])
     ends = np.concatenate(([0], np.cumsum(lengths)))
-    places, found, chance = np.empty(ends[-1], np.int32), np.zeros(5, np.int64), DrawKey(np.uint64(7), 2)
+    places, found, chance = np.empty(ends[-1], np.int32), np.zeros(5, np.int64), DrawKey(np.uint64(7 + seed), 2)
     draw_items(np.array([0, 1]), tallies, pull, lengths, ends, chance, places, found)
     assert np.array_equal(found, lengths)
     shares = counts / counts.sum(1, keepdims=True)
@@ -295,13 +295,26 @@ def test_drawn_items_are_those_with_the_lowest_keys(linked):
         weights = 0.98 * (0.75 * shares[group] + 0.25 * shares[1 - group]) + 0.02 * tallies.shares
         state = walk(chance.key, row, 2 * chance.stage + 1)
         x = np.array([spread[f] * normal(state) for f in range(2)], np.float32)
-        _, taken = naive_row(weights, pull, x, lengths[row], state)
-        drawn = places[ends[row] : ends[row + 1]].tolist()
-        assert drawn == sorted(drawn)
-        assert set(taken) <= set(drawn)
-        assert (
-            len(taken) >= lengths[row] - 1
-        )  # a lead and its follower may come at one level: then the next key is taken
+        wanted = naive_row(weights, pull, x, lengths[row], state)
+        assert places[ends[row] : ends[row + 1]].tolist() == wanted
+
+
+def test_seldom_items_are_offered_by_lot_with_as_much_more_weight():
+    """Over many lots the weight that an item is offered with is its own, on average."""
+    n, n_draws = 400, 20
+    shares = np.concatenate((np.full(10, 0.05), 0.5 * np.linspace(3, 1, n - 10) / (2 * (n - 10))))
+    tallies = Tallies(
+        np.array([0, 1]), np.array([0, n]), np.arange(n, dtype=np.int32), np.array([n]), np.full((1, 1), -1, np.int32),
+        shares, np.ones(n, bool),
+    )  # fmt: skip
+    offered, chances, total, lots = np.empty(n, np.int32), np.empty(n), np.zeros(n), 4000
+    for lot in range(lots):
+        state = walk(np.uint64(1), lot, 0)
+        found = item_draws._offer(tallies, shares.copy(), n_draws, 1, state, offered, chances)
+        assert 10 < found < 0.5 * n
+        total[offered[:found]] += chances[:found]
+    assert np.allclose(total / lots, shares, rtol=0.15)
+    assert np.allclose(total.sum() / lots, 1, atol=0.01)
 
 
 def test_an_item_that_few_people_rated_is_drawn_for_all_groups_alike():

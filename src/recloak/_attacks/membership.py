@@ -22,6 +22,7 @@ from recloak._attacks.model import Hits, Line, PersonRisks
 from recloak._attacks.table_fit import Floats
 from recloak._attacks.two_samples import auc, auc_share, found_at, found_share
 from recloak._core.errors import InputError
+from recloak._core.intervals import Share
 from recloak._ratings.model import Ratings
 
 _MOST_TARGETS, _FEWEST_TARGETS = 1000, 300
@@ -31,6 +32,7 @@ _RIDGE = 0.3
 _WIDEST = 3.0  # a sign further out says no more, in standard deviations
 _FOLDS = 5
 _N_SIGNS = 11  # of presence and taste, see `signs_of`
+_EVERYTHING = 1 << 30  # ratings known of a person: more than anybody has
 
 
 def signs_of(taste: Floats, presence: Floats, n_known: int) -> NDArray[np.float64]:
@@ -190,6 +192,30 @@ def _strangers(
             by_model = signs_by_model(memory, person, model.places)
             found.append(np.append(_signs_of_labels(model, taste, presence, len(items)), by_model))
     return np.array(found)
+
+
+def membership_together(
+    models: list[GroupModel], ratings: Ratings, targets: NDArray[np.integer], *, stream: np.random.Generator,
+    held_out: OutsideRatings | None = None,
+) -> tuple[Share, Share]:  # fmt: skip
+    """Separate members from others by the first release alone and by all together, knowing all of their ratings."""
+    seed, popularity = stream.integers(2**63), ratings.popularity
+    members, others = [], []
+    for model in models:
+        same = np.random.default_rng(seed)  # the same people in the same order for every release
+        seen = [_seen(model, None, ratings, popularity, int(user), _EVERYTHING, same) for user in targets]
+        inside, absent = (np.array(signs) for signs in zip(*seen, strict=True))
+        members.append(inside)
+        if held_out is not None:
+            strangers = np.random.default_rng(seed)
+            absent = _strangers(model, None, popularity, held_out, _EVERYTHING, len(targets), strangers)
+        others.append(absent)
+    found = []
+    for n in (1, len(models)):
+        folds = np.random.default_rng(seed)
+        judged = _judged(np.hstack(members[:n]), np.hstack(others[:n]), folds, paired=held_out is None)
+        found.append(auc_share(*judged))
+    return found[0], found[1]
 
 
 def _run(given: AttackInput) -> Findings:

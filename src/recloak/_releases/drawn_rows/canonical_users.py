@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from recloak._ratings.ids import IdMap
 from recloak._ratings.model import Ratings
+from recloak._releases.profiles import SparseProfiles
 
 
 def canonical_order(ratings: Ratings) -> NDArray[np.int64]:
@@ -30,11 +31,9 @@ def canonical_order(ratings: Ratings) -> NDArray[np.int64]:
 
 def in_order(ratings: Ratings, order: NDArray[np.int64]) -> Ratings:
     """Return the ratings of users in an order, under numbers instead of ids and without times."""
-    places, indptr = row_places(ratings.indptr, order)
+    rows = SparseProfiles(ratings.indptr, ratings.items, ratings.values, ratings.n_items).rows(order)
     ids = IdMap(pl.Series(np.arange(len(order), dtype=np.int64)))
-    return replace(
-        ratings, indptr=indptr, items=ratings.items[places], values=ratings.values[places], user_ids=ids, times=None
-    )
+    return replace(ratings, indptr=rows.indptr, items=rows.items, values=rows.labels, user_ids=ids, times=None)
 
 
 def row_places(indptr: NDArray[np.int64], rows: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

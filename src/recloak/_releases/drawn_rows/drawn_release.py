@@ -91,8 +91,9 @@ def _drawn(
     with log.step("draw rows") as notes:
         drawn = draw_rows(ratings, padding, grouping, *places, grid, boost=boost, rng=rng.child("draw"))
         notes["links_between_items"] = drawn.n_links
+    n_items = int(np.count_nonzero(np.bincount(drawn.profiles.items)))
     facts = facts_of(
-        options, grid, values=ratings.kind.name, n_users=ratings.n_users, n_items=len(np.unique(drawn.profiles.items)),
+        options, grid, values=ratings.kind.name, n_users=ratings.n_users, n_items=n_items,
         n_ratings=len(drawn.profiles.items), n_groups=grouping.n_groups,
     )  # fmt: skip
     facts = replace(facts, boost=boost, holders=max(HOLDERS, options.k))

@@ -34,10 +34,29 @@ class PlaceRows(NamedTuple):
     places: NDArray[np.int32]
     surprises: NDArray[np.float32]
 
-    def columns(self, n_items: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-        """Return the rows of each item, and the surprises there."""
-        indptr, rows, order = transpose_rows(self.indptr, self.places, n_items)
-        return indptr, rows, self.surprises[order]
+    def in_order(self) -> PlaceRows:
+        """Return the same rows with the most popular items first."""
+        n_items = int(self.places.max(initial=0)) + 1
+        rows = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+        order = np.argsort(rows * n_items + self.places)
+        return PlaceRows(self.indptr, self.places[order], self.surprises[order])
+
+
+class PairRows(NamedTuple):
+    """Rows in order, and of each item where it stands in which rows: what is more popular stands before it."""
+
+    starts: NDArray[np.int64]  # (n_cells,) of the rows, item by item
+    cells: NDArray[np.int64]  # (n_cells,) item by item
+    indptr: NDArray[np.int64]  # (n_items + 1,)
+    places: NDArray[np.int32]
+    surprises: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, rows: PlaceRows, n_items: int) -> PairRows:
+        """Put the rows in order."""
+        rows = rows.in_order()
+        indptr, holders, cells = transpose_rows(rows.indptr, rows.places, n_items)
+        return cls(rows.indptr[holders], cells.astype(np.int64), indptr, rows.places, rows.surprises)
 
 
 class Links(NamedTuple):
@@ -55,7 +74,7 @@ class Links(NamedTuple):
 def presence_links(true: PlaceRows, drawn: PlaceRows, n_items: int, holders: int) -> Links:
     """Return links between items that true rows hold together more often than drawn ones; their strength is still 0."""
     found = Links.none(n_items, PRESENCE_LEADS)
-    sides = (*true[:2], *true.columns(n_items)[:2]), (*drawn[:2], *drawn.columns(n_items)[:2])
+    sides = PairRows.of(true, n_items), PairRows.of(drawn, n_items)
     in_shares(_presence_share, n_items, *sides, holders, found.leads, little=64)
     return found
 
@@ -81,11 +100,9 @@ def _choose_presence(share, n_shares, true, drawn, holders, leads, held, shown, 
 @njit(cache=True, nogil=True)
 def _count_pairs(item, rows, counts):  # type: ignore[no-untyped-def]
     """Count the rows that hold the item with each more popular one."""
-    indptr, places, starts, holders = rows
-    for h in range(starts[item], starts[item + 1]):
-        for c in range(indptr[holders[h]], indptr[holders[h] + 1]):
-            if places[c] < item:
-                counts[places[c]] += 1
+    for h in range(rows.indptr[item], rows.indptr[item + 1]):
+        for c in range(rows.starts[h], rows.cells[h]):
+            counts[rows.places[c]] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -120,7 +137,7 @@ def rating_links(
     """
     n_items = len(tastes)
     found = Links.none(n_items, RATING_LEADS)
-    work = (*true, *true.columns(n_items)), tastes, deviations, holders
+    work = PairRows.of(true, n_items), tastes, deviations, holders
     in_shares(_rating_share, n_items, *work, found.leads, little=64)
     wanted = _wanted_pairs(found.leads)
     values = np.zeros(len(wanted[1]), np.float32)
@@ -148,12 +165,11 @@ def _choose_ratings(share, n_shares, rows, tastes, deviations, holders, leads, h
 @njit(cache=True, nogil=True)
 def _add_products(item, rows, held, products):  # type: ignore[no-untyped-def]
     """Add up the products of surprises over the people who rated the item and a more popular one."""
-    indptr, places, surprises, starts, holders, own = rows
-    for h in range(starts[item], starts[item + 1]):
-        for c in range(indptr[holders[h]], indptr[holders[h] + 1]):
-            if places[c] < item:
-                held[places[c]] += 1
-                products[places[c]] += np.float64(own[h]) * surprises[c]
+    for h in range(rows.indptr[item], rows.indptr[item + 1]):
+        own = np.float64(rows.surprises[rows.cells[h]])
+        for c in range(rows.starts[h], rows.cells[h]):
+            held[rows.places[c]] += 1
+            products[rows.places[c]] += own * rows.surprises[c]
 
 
 @njit(cache=True, nogil=True)

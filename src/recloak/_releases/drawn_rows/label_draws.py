@@ -85,14 +85,25 @@ def find_items(ratings: Ratings, padding: Padding, tastes: Tastes, holders: int)
     base = padding.mu + padding.item_bias.astype(np.float64)
     centre = base + np.einsum("if,f->i", numbers, tastes.centre)
     counts = ratings.popularity
-    off = np.bincount(ratings.items, ratings.values - centre[ratings.items], ratings.n_items) / (counts + _OWN)
-    off = np.where(counts >= holders, off, 0.0)
-    surprises = (ratings.values - (centre + off)[ratings.items]).astype(np.float32)
-    squares = np.square(surprises, dtype=np.float64)
-    variance = (np.bincount(ratings.items, squares, ratings.n_items) + _PRIOR * squares.mean()) / (counts + _PRIOR)
+    sums, squares, surprises = np.zeros(len(base)), np.zeros(len(base)), np.empty(ratings.n_ratings, np.float32)
+    _add_surprises(ratings.items, ratings.values, centre, sums, squares, surprises)
+    off = np.where(counts >= holders, sums / (counts + _OWN), 0.0)
+    squares[:] = 0.0
+    _add_surprises(ratings.items, ratings.values, centre + off, sums, squares, surprises)
+    variance = (squares + _PRIOR * squares.sum() / ratings.n_ratings) / (counts + _PRIOR)
     explained = np.einsum("if,fg->ig", numbers, root(tastes.overall))
     left = np.maximum(variance - np.square(explained).sum(1), np.maximum(_LEAST_LEFT * variance, 1e-6))
     return ItemSide(base + off, numbers, np.sqrt(left).astype(np.float32), explained.astype(np.float32), surprises)
+
+
+@njit(cache=True, nogil=True)
+def _add_surprises(items, values, centre, sums, squares, surprises):  # type: ignore[no-untyped-def]
+    """Fill in how far each rating lies from its item's centre, and add these up by item."""
+    for c in range(len(items)):
+        off = values[c] - centre[items[c]]
+        surprises[c] = off
+        sums[items[c]] += off
+        squares[items[c]] += off * off
 
 
 class LabelMaker(NamedTuple):
@@ -223,9 +234,22 @@ def published(
 ) -> NDArray[np.float32]:  # fmt: skip
     """Return the published ratings: items brought back to their centres, then cut at the histogram of the source."""
     n = np.bincount(places, minlength=len(centres))
-    sums = np.bincount(places, latent, minlength=len(n)) - n * centres
-    level = latent - (sums / (n + _PRIOR)).astype(np.float32)[places]
-    codes = np.bincount(np.searchsorted((grid.values[1:] + grid.values[:-1]) / 2, true), minlength=len(grid.values))
+    sums, squares, level = np.zeros(len(n)), np.zeros(len(n)), np.empty(len(latent), np.float32)
+    _add_surprises(places, latent, np.zeros(len(n)), sums, squares, level)
+    _add_surprises(places, latent, (sums - n * centres) / (n + _PRIOR), sums, squares, level)
+    some = true[:: -(-len(true) // _LOOKED_AT)]
+    codes = np.bincount(np.searchsorted((grid.values[1:] + grid.values[:-1]) / 2, some), minlength=len(grid.values))
     ordered = np.sort(level[:: -(-len(level) // _LOOKED_AT)])
-    cuts = np.minimum(np.floor(np.cumsum(codes)[:-1] / len(true) * len(ordered)).astype(np.int64), len(ordered) - 1)
-    return grid.values[np.searchsorted(ordered[cuts], level, side="right")]
+    cuts = np.minimum(np.floor(np.cumsum(codes)[:-1] / len(some) * len(ordered)).astype(np.int64), len(ordered) - 1)
+    in_shares(_cut_share, len(level), ordered[cuts], grid.values, level)
+    return level
+
+
+@njit(cache=True, nogil=True)
+def _cut_share(share, n_shares, cuts, values, level):  # type: ignore[no-untyped-def]
+    """Put a published value in the place of each latent rating, those of one share side by side."""
+    for c in range(share * len(level) // n_shares, (share + 1) * len(level) // n_shares):
+        code = 0
+        while code < len(cuts) and level[c] >= cuts[code]:
+            code += 1
+        level[c] = values[code]

@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from recloak._core.compiling import njit
 from recloak._core.progress import Advance, task
 from recloak._core.randomness import Randomness
+from recloak._core.threads import in_shares
 from recloak._ratings.model import Ratings
 from recloak._releases.drawn_rows.balance import (
     RowCounts,
@@ -41,7 +43,6 @@ from recloak._releases.drawn_rows.row_lengths import draw_lengths
 from recloak._releases.grid import Grid
 from recloak._releases.model.steps import Grouping, Padding
 from recloak._releases.profiles import SparseProfiles
-from recloak._releases.rating_tally import tally
 
 HOLDERS = 5  # fewest people behind a link between items, a tally of an item and a row's length; at least k
 _TRIALS = 5
@@ -105,15 +106,14 @@ class _Source(NamedTuple):
         place = np.empty(ratings.n_items, np.int32)
         place[items] = np.arange(ratings.n_items, dtype=np.int32)
         starts, order = grouping.members()
-        cells = tally(ratings, None, grouping)
-        totals = np.add.reduceat(cells.raters, cells.indptr[:-1], dtype=np.int64)
+        cells = SparseProfiles(ratings.indptr, ratings.items, ratings.values, ratings.n_items).rows(order)
+        rows = PlaceRows(cells.indptr, place[cells.items], np.zeros(0, np.float32))
+        ends = rows.indptr[starts]
         tallies = Tallies(
-            starts, cells.indptr, place[cells.items], cells.raters, totals, np.empty((0, 0), np.int32),
+            starts, ends, rows.places, np.diff(ends), np.empty((0, 0), np.int32),
             popularity[items] / ratings.n_ratings, popularity[items] >= holders,
         )  # fmt: skip
         lengths = draw_lengths(ratings.activity, grouping, ratings.n_items, rng.stream("row lengths"), together=holders)
-        cells_of, indptr = row_places(ratings.indptr, order)
-        rows = PlaceRows(indptr, place[ratings.items[cells_of]], np.zeros(0, np.float32))
         return cls(items, rows, order, tallies, lengths, holders)
 
 
@@ -201,10 +201,10 @@ class _Sampler:
         side, items = find_items(ratings, padding, tastes, self.source.holders), self.source.items
         mean = max(1, len(self.source.lengths) // self.n_groups)
         users = self.source.order[self._rows_of(np.sort(self.order[: max(1, _TRIAL_ROWS // mean)]))]
-        cells, indptr = row_places(ratings.indptr, users)
+        cells = SparseProfiles(ratings.indptr, ratings.items, side.surprises, len(items)).rows(users)
         place = np.empty(len(items), np.int32)
         place[items] = np.arange(len(items), dtype=np.int32)
-        true = PlaceRows(indptr, place[ratings.items[cells]], side.surprises[cells])
+        true = PlaceRows(cells.indptr, place[cells.items], cells.labels)
         deviations = side.deviations[items]
         links = rating_links(true, np.ascontiguousarray(side.tastes[items]), deviations, self.source.holders)
         numbers = np.ascontiguousarray(side.numbers[items])
@@ -229,18 +229,34 @@ class _Sampler:
                 now = now._replace(level=corrections[0], links=corrections[1])
                 level = drifted(level, wanted, found, done)
             advance(1)
-        kept = np.arange(drawn.counts.sum()) + np.repeat(drawn.ends[:-1] - _before(drawn.counts), drawn.counts)
-        whole = _Drawn(drawn.groups, np.append(_before(drawn.counts), len(kept)), drawn.counts, drawn.places[kept])
-        return whole, latent[kept]
+        return _without_gaps(drawn, latent)
 
 
-def _before(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many cells stand before each row."""
-    return np.cumsum(counts) - counts
+def _without_gaps(drawn: _Drawn, latent: NDArray[np.float32]) -> tuple[_Drawn, NDArray[np.float32]]:
+    """Close up rows that could not get their length."""
+    if drawn.counts.sum() == len(drawn.places):
+        return drawn, latent
+    starts = np.cumsum(drawn.counts) - drawn.counts
+    kept = np.arange(drawn.counts.sum()) + np.repeat(drawn.ends[:-1] - starts, drawn.counts)
+    whole = drawn._replace(ends=np.append(starts, len(kept)), places=drawn.places[kept])
+    return whole, latent[kept]
 
 
 def _profiles(drawn: _Drawn, labels: NDArray[np.float32], items: NDArray[np.int64]) -> SparseProfiles:
-    """Return the rows with items by number, ascending."""
-    numbers = items[drawn.places].astype(np.int32)
-    order = np.lexsort((numbers, np.repeat(np.arange(len(drawn.counts)), drawn.counts)))
-    return SparseProfiles(drawn.ends, numbers[order], labels[order], len(items))
+    """Return the rows with items by number, ascending; what was drawn is overwritten."""
+    in_shares(_number_share, len(drawn.counts), drawn.ends, items.astype(np.int32), drawn.places, labels)
+    return SparseProfiles(drawn.ends, drawn.places, labels, len(items))
+
+
+@njit(cache=True, nogil=True)
+def _number_share(share, n_shares, ends, items, places, labels):  # type: ignore[no-untyped-def]
+    """Replace places by the items' numbers, and put each row in their order."""
+    for row in range(share, len(ends) - 1, n_shares):
+        first, n = ends[row], ends[row + 1] - ends[row]
+        order = np.empty(n, np.int64)
+        for c in range(n):
+            order[c] = (np.int64(items[places[first + c]]) << 32) | c
+        order.sort()
+        before = labels[first : first + n].copy()
+        for c in range(n):
+            places[first + c], labels[first + c] = order[c] >> 32, before[order[c] & 0xFFFFFFFF]
