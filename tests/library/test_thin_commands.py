@@ -22,7 +22,11 @@ def test_a_command_imports_options_and_rendering_only(name):
     for module in imports(COMMANDS / f"{name}.py"):
         if module.startswith("recloak."):
             room, *rest = module.split(".")[1:]
-            plain = module in ("recloak._core.errors", "recloak._releases.model.modes")
+            plain = module in (
+                "recloak._core.errors",
+                "recloak._core.terminal_text",
+                "recloak._releases.model.modes",
+            )
             allowed = plain or room in ("_cli", "_report") or rest[-1:] == ["options"]
             assert allowed, f"{name} imports {module}"
 

@@ -100,7 +100,7 @@ TEXTS: dict[str, tuple[bytes, dict[str, Any], Any]] = {
     "JSON: an object for an id": (
         b'{"user":{"$oid":"5a"},"item":2,"rating":3}\n',
         {},
-        "line 1: 'user' must be a number or a text",
+        "no column for the user was recognised among 'item', 'rating', 'user.$oid'",
     ),
     "JSON: two objects in a line": (
         b'{"user":1,"item":2}{"user":2,"item":2}\n',

@@ -6,7 +6,7 @@ Neither holds a source path, an id of a source user, a seed or a time.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,8 +65,10 @@ class Facts:
     values: str = RATINGS.name  # what the source holds: ratings, presence or counts
     holders: int | None = None  # of drawn rows: the fewest people behind a tally of an item or a link between items
     statistics: StatisticsFacts | None = None  # of the tables of statistics beside it
-    popular_alone: float | None = None  # of propensities: the share of items that show their popularity alone
-    surest: float | None = None  # of purchases and plays: how often the surest claims about rare items are right
+    # Of propensities: the share of items that show their popularity alone.
+    popular_alone: float | None = field(default=None, repr=False)
+    # Of purchases and plays: how often the surest claims about rare items are right.
+    surest: float | None = field(default=None, repr=False)
 
     @property
     def recipe(self) -> dict[str, Any]:
