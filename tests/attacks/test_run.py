@@ -289,6 +289,8 @@ def test_an_attack_below_its_own_baseline_reports_the_baseline_and_makes_nothing
     unclear = audit_with(ratings, cells(49, 100, 0.5)).outcomes[-1]
     assert (unclear.verdict, unclear.release.rate, unclear.undecided) == ("not measured", 0.5, True)
     assert Audit((worse,), (), 1).verdict_on("inference") == "not measured"
+    assert Audit((by_chance,), (), 1).verdict_on("inference") == "bounded"
+    assert Audit((by_chance, worse), (), 1).verdict_on("inference") == "not measured"
 
 
 def test_a_line_beside_the_success_can_breach_by_itself(ratings):

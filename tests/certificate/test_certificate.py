@@ -281,7 +281,7 @@ def silence_called_bounded(audit):
 def gate_failed(audit):
     audit["attacks"] = [one for one in audit["attacks"] if one["verdict"] != "breached"]
     called_bounded(audit)
-    audit["criteria"]["linkability"]["verdict"] = "not measured"
+    audit["criteria"]["linkability"]["verdict"] = audit["criteria"]["inference"]["verdict"] = "not measured"
     audit["gates"] = [{"gate": "scoreboard@2<0.01", "passed": False, "reason": ""}]
     audit["verdict"] = "not measured"
 

@@ -200,8 +200,12 @@ class Audit(Result):
 
 
 def _blocks(one: Outcome) -> bool:
-    """Return whether an outcome leaves a criterion open: it was tried and cannot tell, or names people and was not."""
-    return one.undecided or (one.identifies and one.verdict == "not measured")
+    """Return whether an outcome leaves a criterion open: it was tried and bounds nothing, or names people and was not.
+
+    An attack that did worse than its own baseline was tried: a better one may succeed. One that lacks what the owner
+    could give, such as a list of sensitive items, was not.
+    """
+    return one.undecided or (one.verdict == "not measured" and (one.identifies or one.release is not None))
 
 
 def _worst(verdicts: list[Verdict]) -> Verdict:

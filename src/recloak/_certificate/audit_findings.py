@@ -204,8 +204,9 @@ def _follows(runs: list[Audited]) -> str:
 
 
 def _is_open(one: Audited) -> bool:
-    """Return whether an attack was tried and cannot tell, whatever its entry says of that."""
-    return one.get("undecided") is True or any(_may_exceed(share) for share in _shares(one))
+    """Return whether an attack that bounds nothing was tried, whatever its entry says of that."""
+    tried = one.get("release") is not None
+    return tried or one.get("undecided") is True or any(_may_exceed(share) for share in _shares(one))
 
 
 def _finding(verdict: str, runs: list[Audited], n_users: int, missing: list[str]) -> CriterionFinding:

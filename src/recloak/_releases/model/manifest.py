@@ -34,7 +34,8 @@ class RowExposure(NamedTuple):
             f"That a person cannot be found in this release. An attacker who knows {KNOWN_ITEMS} ratings of a person "
             f"finds the group for {100 * self.found:.0f} of 100 people. One who knows all of them tells a member from "
             f"somebody who is not in the data with an area under the curve of {self.member:.2f} (0.5 is a guess). Both "
-            "were measured on a sample, by one attacker; a better one may do more."
+            "were measured by the publisher on a sample; recloak verify does not check them, and a better attacker may "
+            "do more."
         )
 
 
@@ -175,7 +176,7 @@ def not_promised(facts: Facts) -> list[str]:
         sentences.append(
             "That nobody can tell who used a rare item. An attacker who picks the surest claims that all members of a "
             f"group used an item that less than a tenth of all people used is right of {100 * facts.surest:.0f} in 100 "
-            "people. This was measured on this release; a better attacker may do more."
+            "people. The publisher measured this; recloak verify does not check it, and a better attacker may do more."
         )
     if facts.paper:
         sentences.append(
