@@ -74,11 +74,12 @@ def _headline(audit: Audit) -> str:
     if audit.failures or audit.promise == "not measured":
         return f"Not every {'attack' if audit.failures else 'attack on identity'} could be run, so nothing is sure."
     which = _listed([one for one in CRITERIA if audit.verdict_on(one) == "not measured"])
-    return f"No attack that was run got further than it should, but nothing is known about {which}."
+    return f"No attack that was run got further than it should, but what was run does not settle {which}."
 
 
 def _listed(criteria: list[str]) -> str:
-    return " and ".join(one.replace("-", " ") for one in criteria)
+    *first, last = (one.replace("-", " ") for one in criteria)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _sentences(audit: Audit) -> Iterator[str]:
@@ -169,8 +170,8 @@ def _criteria_chapter(audit: Audit) -> Chapter:
     )
     meaning = (
         "Breached: an attack got further than it should. Bounded: attacks were run and none did. Not measured: nothing "
-        "is known; never read this as safe. Not applicable: recloak has no attack of this kind. The criteria are those "
-        "of the European data protection authorities (WP216)."
+        "is settled; never read this as safe. Not applicable: recloak has no attack of this kind. The criteria are "
+        "those of the European data protection authorities (WP216)."
     )
     section = Section("", meaning, table=Table(head, rows, n_labels=len(head)))
     return Chapter("Verdict by criterion and attacker", sections=(section,))
